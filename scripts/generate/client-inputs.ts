@@ -21,7 +21,7 @@ const GROUPS: Record<string, Group> = {
   SourceFields: {
     description: "The source image.",
     of: "images.backgroundRemove",
-    fields: ["image_url", "run_id"],
+    fields: ["image_url", "run_id", "output_index", "frame"],
   },
 };
 

@@ -61,7 +61,8 @@ function generateField(schema: Schema): string {
 
 function printPlain(schema: Schema): string {
   const { type, enum: known, minLength = 0, maxLength, format, minItems = 0, maxItems, items, properties } = schema;
-  if (schema.anyOf) return `{ anyOf: [${schema.anyOf.map(generateField).join(", ")}] }`;
+  if (schema.anyOf)
+    return `{ anyOf: [${schema.anyOf.map((each) => (each.$ref ? "object" : generateField(each))).join(", ")}] }`;
   if (schema.const !== undefined) return text({ type, const: schema.const });
   if (known) return type === "string" ? call("enumOf", ...known) : text({ type, enum: known });
   if (format === "uuid" || type === "boolean") return format ?? String(type);

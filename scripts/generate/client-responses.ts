@@ -65,6 +65,9 @@ function bounds({ minimum, maximum }: Schema): string | undefined {
   return isSaid(minimum) && isSaid(maximum) ? `${minimum} to ${maximum}` : undefined;
 }
 
+/** Named schemas of requests. All others are of responses, where the server may add values. */
+const REQUEST_SCHEMAS = ["RunOutputReference"];
+
 /** The response types. Types that contain all fields of a run extend `Run`. */
 export function generateResponseTypes({ components }: Contract): string {
   const { schemas } = components;
@@ -77,7 +80,8 @@ export function generateResponseTypes({ components }: Contract): string {
       const holdsRun = name !== "Run" && Object.keys(run).every((field) => same(schema, field));
       const rest = Object.entries(schema.properties ?? {}).filter(([field]) => !holdsRun || !(field in run));
       const own = { ...schema, properties: Object.fromEntries(rest) };
-      const body = rest.length > 0 || !holdsRun ? objectType(own, "answered") : "";
+      const side = REQUEST_SCHEMAS.includes(name) ? "sent" : "answered";
+      const body = rest.length > 0 || !holdsRun ? objectType(own, side) : "";
       const description = schema.description ?? `API response: ${name}`;
       return `/** ${description} */\nexport type ${typeName(name)} = ${[holdsRun ? "Run" : "", body].filter(Boolean).join(" & ")};`;
     })

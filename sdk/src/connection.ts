@@ -144,6 +144,9 @@ function createSourceResolver(internals: ConnectionInternals, { signal, onUpload
       const { data } = await request<{ data: { image_url: string } }>(UPLOAD, { file });
       return data.image_url;
     },
-    imageUrlOf: async (run_id) => String((await request<{ image_url: string }>(GET_RUN, { run_id })).image_url),
+    imageUrlOf: async ({ run_id, output_index }) => {
+      const run = await request<{ image_url: string; outputs: { url: string }[] }>(GET_RUN, { run_id });
+      return String(output_index === undefined ? run.image_url : run.outputs[output_index]?.url);
+    },
   };
 }

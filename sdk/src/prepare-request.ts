@@ -4,7 +4,7 @@ import { formatFieldErrors } from "./error-response.ts";
 import { ValidationError } from "./errors.ts";
 import { createMultipartBody, type FormEntry, type UploadProgress } from "./multipart.ts";
 import { type Fields, type Operation, pathFields } from "./operation.ts";
-import { type FileSource, type FormPart, isFile, isRunReference, toFormPart } from "./sources.ts";
+import { type FileSource, type FormPart, isFile, isRunReference, type RunReference, toFormPart } from "./sources.ts";
 import { type Schema, validateInput } from "./validation.ts";
 
 export type BodyKind = "json" | "form";
@@ -20,7 +20,7 @@ export type PreparedRequest = {
 /** Requests to the server that prepare image fields. */
 export type SourceResolver = {
   upload(file: FileSource): Promise<string>;
-  imageUrlOf(runId: string): Promise<string>;
+  imageUrlOf(run: RunReference): Promise<string>;
 };
 
 type PrepareOptions = {
@@ -102,17 +102,22 @@ async function formEntries(
     const parts = await Promise.all(
       items.map((item) => (isFile(item) ? toFormPart(item as FileSource) : resolveSources(item, own, resolver))),
     );
-    return parts.map((part) => [field, part as string | FormPart]);
+    return parts.map((part, index) => [field, isFile(items[index]) ? (part as FormPart) : toText(part)]);
   }
-  const plain = await resolveSources(value, schema, resolver);
-  return [[field, typeof plain === "string" ? plain : JSON.stringify(plain)]];
+  return [[field, toText(await resolveSources(value, schema, resolver))]];
 }
 
-/** Replaces every image in the value by a string: its URL or run ID. */
+const toText = (value: unknown) => (typeof value === "string" ? value : JSON.stringify(value));
+
+/** The run ID, or an object if another output or a frame is wanted. */
+const toRunValue = ({ run_id, output_index, frame }: RunReference) =>
+  output_index === undefined && frame === undefined ? run_id : { run_id, output_index, frame };
+
+/** Replaces every image in the value by its URL, its run ID or its output of a run. */
 async function resolveSources(value: unknown, schema: Schema | undefined, resolver: SourceResolver): Promise<unknown> {
   if (schema?.sourceKind && typeof value === "object" && value !== null) {
     if (!isRunReference(value)) return resolver.upload(value as FileSource);
-    return schema.sourceKind === "inline" ? value.run_id : resolver.imageUrlOf(value.run_id);
+    return schema.sourceKind === "inline" ? toRunValue(value) : resolver.imageUrlOf(value);
   }
   const { items, properties } = schema ?? {};
   if (items && Array.isArray(value)) return Promise.all(value.map((each) => resolveSources(each, items, resolver)));

@@ -14,8 +14,11 @@ export type FileSource =
   | LocalFile
   | Promise<Response>;
 
+/** A run, optionally with the index of its output (default: 0) and, if that is a video, the frame to use. */
+export type RunReference = { run_id: string; output_index?: number; frame?: "first" | "last" };
+
 /** An image: a URL, base64 or a run ID as a string; a file, which is uploaded; or a run. */
-export type ImageSource = string | FileSource | { run_id: string };
+export type ImageSource = string | FileSource | RunReference;
 
 /** A local file, opened only when it is sent. Created by {@link fromPath}. */
 export type LocalFile = { readonly path: string; readonly kind: "local-file" };
@@ -30,7 +33,7 @@ export const fromPath = (path: string): LocalFile => ({ path, kind: "local-file"
 export type FormPart = { name: string; blob?: Blob; stream?: AsyncIterable<Uint8Array | string> };
 
 const isLocalFile = (value: object): value is LocalFile => (value as LocalFile).kind === "local-file";
-export const isRunReference = (value: unknown): value is { run_id: string } =>
+export const isRunReference = (value: unknown): value is RunReference =>
   typeof value === "object" && value !== null && typeof (value as { run_id?: unknown }).run_id === "string";
 
 /** Whether a value of an image field must be sent as bytes. */

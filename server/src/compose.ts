@@ -19,6 +19,7 @@ import { createDecoderPool } from "./images/decoder-pool.ts";
 import { createImageDecoder } from "./images/image-decoder.ts";
 import { findLibraryProblem } from "./images/library-version.ts";
 import { createPixelTasks } from "./images/pixel-tasks.ts";
+import { createVideoFrames } from "./images/video-frames.ts";
 import type { Clock } from "./kit/clock.ts";
 import type { SecretKeys } from "./kit/secret-keys.ts";
 import { createCrashPoint } from "./observe/crash-points.ts";
@@ -121,6 +122,7 @@ export function composeServices(config: Config, role: string) {
     assets,
     http,
     images,
+    videoFrames: createVideoFrames({ decoders, count, megabytes, seconds }),
     providers: createProviderRegistry(config.providers, circuitBreaker, {
       ...{ http, callbacks, submitSeconds, clock },
       runPixelTask: createPixelTasks(decoders),

@@ -87,6 +87,18 @@ export const faults = {
     isRetryable: true,
   },
   source_run_failed: { status: 409, message: "The source run has no image. Use another run." },
+  output_not_found: {
+    status: 422,
+    message: "The source run has no output with this index. See details.output_count.",
+  },
+  source_not_image: {
+    status: 422,
+    message: "The source is not an image. To use a frame of a video, send its run ID with frame first or last.",
+  },
+  frame_unavailable: {
+    status: 422,
+    message: "Gesso could not read a frame of the source video. Use an image, or another video; see details.reason.",
+  },
   run_not_cancelable: { status: 409, message: "The run has already ended. There is nothing to cancel." },
   run_canceled: { status: 409, message: "The run was canceled before it produced an image." },
   tree_too_deep: { status: 422, message: "A run tree has at most 64 levels. Upload the image to start a new tree." },

@@ -5,6 +5,7 @@ import {
   fixedWhen,
   itemsBetweenWhen,
   requiredWhen,
+  totalItemsAtMost,
   totalItemsBetweenWhen,
   valuesWhen,
 } from "./kit/rules.ts";
@@ -135,10 +136,16 @@ export const customModelTypes = modelDefinitions
   .filter(({ usedFields }) => ["model_id", "lora_1"].some((field) => (usedFields as readonly string[]).includes(field)))
   .map((row) => row.id) as [ModelId, ...ModelId[]];
 
-export const modelRules: FieldRule[] = models.flatMap(({ id, requires, rules }) => [
-  ...(requires ? [requiredWhen("model_type", id, requires)] : []),
-  ...(rules ?? []),
-]);
+/** The most images of both lists together, for every model. A model can have a lower limit. */
+const MAX_LISTED_IMAGES = 10;
+
+export const modelRules: FieldRule[] = [
+  totalItemsAtMost(LISTS, MAX_LISTED_IMAGES),
+  ...models.flatMap(({ id, requires, rules }) => [
+    ...(requires ? [requiredWhen("model_type", id, requires)] : []),
+    ...(rules ?? []),
+  ]),
+];
 
 const findModelDefinition = (id: string) => models.find((model) => model.id === id);
 

@@ -5,7 +5,7 @@ import { allOrNone, allRequired, anyRequired, arrayOf, boolean, enumOf, file, if
 import type { CallOptions } from "../settings.ts";
 import type { FileSource, ImageSource } from "../sources.ts";
 import type { FinishedRun, ImageRun } from "../wait-for-run.ts";
-import type { BackgroundRemoved, CharacterGeneration, Description, Extraction, Generation, ImageFields, ReferenceGeneration, Run, RunFields, SourceFields, Upload } from "./shapes.ts";
+import type { BackgroundRemoved, CharacterGeneration, Description, Extraction, Generation, ImageFields, ReferenceGeneration, Run, RunFields, RunOutputReference, SourceFields, Upload } from "./shapes.ts";
 
 /** Input of `images.backgroundRemove`. */
 export type ImagesBackgroundRemoveInput = ImageFields & SourceFields;
@@ -18,6 +18,10 @@ export type ImagesCharacterInput = RunFields & {
   character_reference_image?: ImageSource;
   /** Run whose image shows the character. It becomes the parent */
   character_reference_run_id?: string;
+  /** Which output of the run, from 0. Default: 0. 0 to 1000 */
+  output_index?: number;
+  /** Use this frame of a video as the image: first or last. Required if the output is a video */
+  frame?: "first" | "last";
   /** Speed or quality. Default: Default. Default "Default" */
   rendering_speed?: "Default" | "Turbo" | "Quality";
   /** Style of the image. Default: Auto. Default "Auto" */
@@ -65,7 +69,7 @@ export type ImagesCombineGemini25Input = RunFields & {
   /** URLs of images, 2 to 10 */
   image_urls?: ImageSource[];
   /** Runs whose images are used, 2 to 10 */
-  run_ids?: string[];
+  run_ids?: Array<string | RunOutputReference>;
   /** Images of any kind, in order, at most 10 */
   images?: ImageSource[];
   /** Aspect ratio, such as 16:9 */
@@ -81,6 +85,10 @@ export type ImagesDescribeInput = RunFields & {
   image_url?: ImageSource;
   /** Run whose image to describe. It becomes the parent */
   run_id?: string;
+  /** Which output of the run, from 0. Default: 0. 0 to 1000 */
+  output_index?: number;
+  /** Use this frame of a video as the image: first or last. Required if the output is a video */
+  frame?: "first" | "last";
   /** Length of the description. Default: normal. Default "normal" */
   detail?: "short" | "normal" | "long";
   /** Language of the description, such as en or de */
@@ -97,6 +105,10 @@ export type ImagesDescribeForm = ImagesDescribeInput & {
 export type ImagesEditFluxKontextInput = RunFields & {
   /** Run whose image to edit. It becomes the parent */
   original_run_id: string;
+  /** Which output of the run, from 0. Default: 0. 0 to 1000 */
+  output_index?: number;
+  /** Use this frame of a video as the image: first or last. Required if the output is a video */
+  frame?: "first" | "last";
   /** Text that describes the change, 1 to 8,000 characters */
   prompt: string;
   /** Aspect ratio of the result. Default: match_input_image. Default "match_input_image" */
@@ -135,6 +147,10 @@ export type ImagesEditNanobananaInput = RunFields & {
   image_url?: ImageSource;
   /** Run whose image to edit. It becomes the parent */
   run_id?: string;
+  /** Which output of the run, from 0. Default: 0. 0 to 1000 */
+  output_index?: number;
+  /** Use this frame of a video as the image: first or last. Required if the output is a video */
+  frame?: "first" | "last";
   /** Reference image for style or content */
   reference_image_url?: ImageSource;
   /** Use reference_image_url instead @deprecated */
@@ -226,7 +242,7 @@ export type ImagesGenerateInput = RunFields & {
   /** Source images, at most 10 */
   image_urls?: ImageSource[];
   /** Runs whose images are sources, at most 10 */
-  run_ids?: string[];
+  run_ids?: Array<string | RunOutputReference>;
   /** Mask for inpainting. White marks the area that changes */
   mask_url?: ImageSource;
   /** Seed for the model's random numbers, 0 to 4294967295. A seed makes results of the same model similar, not identical. Models without a seed ignore it with a warning. 0 to 4294967295 */
@@ -325,6 +341,10 @@ export type ImagesRemoveBackgroundInput = ImageFields & {
   imageUrl?: ImageSource;
   /** Run whose image is the source. It becomes the parent */
   run_id?: string;
+  /** Which output of the run, from 0. Default: 0. 0 to 1000 */
+  output_index?: number;
+  /** Use this frame of a video as the image: first or last. Required if the output is a video */
+  frame?: "first" | "last";
 };
 
 /** Form input of `images.removeBackground`. */
@@ -343,6 +363,10 @@ export type ImagesSegmentImageInput = ImageFields & {
   imageUrl?: ImageSource;
   /** Run whose image is the source. It becomes the parent */
   run_id?: string;
+  /** Which output of the run, from 0. Default: 0. 0 to 1000 */
+  output_index?: number;
+  /** Use this frame of a video as the image: first or last. Required if the output is a video */
+  frame?: "first" | "last";
 };
 
 /** Form input of `images.segmentImage`. */
@@ -479,6 +503,7 @@ export type Images = {
   generativeRemove: RunOperation<ImagesGenRemoveInput, Run, ImageRun>;
   /**
    * Generate images from a prompt.
+   * - image_urls and run_ids must have at most 10 items in total.
    * - aspect_ratio is required when model_type is vendorb-imagen4.
    * - aspect_ratio must be one of 1:1, 16:9, 9:16, 4:3, 3:4, 3:2, 2:3, 4:5, 5:4, 21:9, 9:21, 2:1, 1:2 when model_type is flux-kontext-max.
    * - model_id, width, height are required when model_type is wan-image-2.1.
@@ -554,7 +579,7 @@ export function imagesOf(connection: Connection): Images {
     bodies: "json",
     takesIdempotencyKey: true,
     required: ["prompt"],
-    fields: { image_url: imageInput, run_id: uuid, prompt: text(1, 8000), remove_shadow: boolean, multiple: boolean, ...run },
+    fields: { image_url: imageInput, run_id: uuid, output_index: integer(0, 1000), frame: enumOf("first", "last"), prompt: text(1, 8000), remove_shadow: boolean, multiple: boolean, ...run },
     rules: [anyRequired("image_url", "run_id")],
   });
   return {
@@ -564,7 +589,7 @@ export function imagesOf(connection: Connection): Images {
       bodies: "json",
       takesIdempotencyKey: true,
       isSyncByDefault: true,
-      fields: { image_url: imageInput, run_id: uuid, ...run },
+      fields: { image_url: imageInput, run_id: uuid, output_index: integer(0, 1000), frame: enumOf("first", "last"), ...run },
       rules: [anyRequired("image_url", "run_id")],
     }),
     character: callJsonOrForm(connection, {
@@ -573,7 +598,7 @@ export function imagesOf(connection: Connection): Images {
       bodies: "json form",
       takesIdempotencyKey: true,
       required: ["prompt"],
-      fields: { prompt: text(1, 8000), character_reference_image: imageInput, character_reference_run_id: uuid, character_reference_file: file, rendering_speed: enumOf("Default", "Turbo", "Quality"), style_type: enumOf("Auto", "Fiction", "Realistic"), magic_prompt_option: enumOf("On", "Off", "Auto"), aspect_ratio: enumOf("1:1", "16:9", "9:16", "4:3", "3:4", "3:2", "2:3"), resolution: {"enum":["auto","720","1024","1280","2048",720,1024,1280,2048]}, seed: integer(0, 4294967295), image: imageInput, mask: imageInput, ...run },
+      fields: { prompt: text(1, 8000), character_reference_image: imageInput, character_reference_run_id: uuid, output_index: integer(0, 1000), frame: enumOf("first", "last"), character_reference_file: file, rendering_speed: enumOf("Default", "Turbo", "Quality"), style_type: enumOf("Auto", "Fiction", "Realistic"), magic_prompt_option: enumOf("On", "Off", "Auto"), aspect_ratio: enumOf("1:1", "16:9", "9:16", "4:3", "3:4", "3:2", "2:3"), resolution: {"enum":["auto","720","1024","1280","2048",720,1024,1280,2048]}, seed: integer(0, 4294967295), image: imageInput, mask: imageInput, ...run },
     }),
     combine: Object.assign(callJsonOrForm(connection, {
       name: "images.combine",
@@ -589,7 +614,7 @@ export function imagesOf(connection: Connection): Images {
         bodies: "json form",
         takesIdempotencyKey: true,
         required: ["prompt"],
-        fields: { prompt: text(1, 8000), image_urls: arrayOf(imageInput, 2, 10), run_ids: arrayOf(uuid, 2, 10), images: arrayOf(imageInput, 1, 10), aspect_ratio: matching("^[1-9]\\d?:[1-9]\\d?$"), ...run },
+        fields: { prompt: text(1, 8000), image_urls: arrayOf(imageInput, 2, 10), run_ids: arrayOf({ anyOf: [uuid, object] }, 2, 10), images: arrayOf(imageInput, 1, 10), aspect_ratio: matching("^[1-9]\\d?:[1-9]\\d?$"), ...run },
         rules: [anyRequired("image_urls", "run_ids", "images")],
       }),
       nanobanana: callJsonOrForm(connection, {
@@ -598,7 +623,7 @@ export function imagesOf(connection: Connection): Images {
         bodies: "json form",
         takesIdempotencyKey: true,
         required: ["prompt"],
-        fields: { prompt: text(1, 8000), image_urls: arrayOf(imageInput, 2, 10), run_ids: arrayOf(uuid, 2, 10), images: arrayOf(imageInput, 1, 10), aspect_ratio: matching("^[1-9]\\d?:[1-9]\\d?$"), ...run },
+        fields: { prompt: text(1, 8000), image_urls: arrayOf(imageInput, 2, 10), run_ids: arrayOf({ anyOf: [uuid, object] }, 2, 10), images: arrayOf(imageInput, 1, 10), aspect_ratio: matching("^[1-9]\\d?:[1-9]\\d?$"), ...run },
         rules: [anyRequired("image_urls", "run_ids", "images")],
       }),
     }),
@@ -607,7 +632,7 @@ export function imagesOf(connection: Connection): Images {
       path: "/api/v1/images/describe",
       bodies: "json form",
       takesIdempotencyKey: true,
-      fields: { image_url: imageInput, run_id: uuid, image: file, detail: enumOf("short", "normal", "long"), language: text(0, 64), ...run },
+      fields: { image_url: imageInput, run_id: uuid, output_index: integer(0, 1000), frame: enumOf("first", "last"), image: file, detail: enumOf("short", "normal", "long"), language: text(0, 64), ...run },
       rules: [anyRequired("image_url", "run_id", "image")],
     }),
     edit: {
@@ -618,7 +643,7 @@ export function imagesOf(connection: Connection): Images {
         takesIdempotencyKey: true,
         defaults: {"model":"flux-kontext-max"},
         required: ["original_run_id","prompt"],
-        fields: { original_run_id: uuid, prompt: text(1, 8000), aspect_ratio: enumOf("match_input_image", "1:1", "16:9", "9:16", "4:3", "3:4", "3:2", "2:3", "4:5", "5:4", "21:9", "9:21", "2:1", "1:2"), seed: integer(0, 4294967295), model: {"type":"string","const":"flux-kontext-max"}, ...run },
+        fields: { original_run_id: uuid, output_index: integer(0, 1000), frame: enumOf("first", "last"), prompt: text(1, 8000), aspect_ratio: enumOf("match_input_image", "1:1", "16:9", "9:16", "4:3", "3:4", "3:2", "2:3", "4:5", "5:4", "21:9", "9:21", "2:1", "1:2"), seed: integer(0, 4294967295), model: {"type":"string","const":"flux-kontext-max"}, ...run },
         jsonRules: [allRequired("model")],
       }),
       gemini25: callJsonOrForm(connection, {
@@ -627,7 +652,7 @@ export function imagesOf(connection: Connection): Images {
         bodies: "json form",
         takesIdempotencyKey: true,
         required: ["prompt"],
-        fields: { prompt: text(1, 8000), image_url: imageInput, run_id: uuid, image: file, reference_image_url: imageInput, reference_url: imageInput, aspect_ratio: matching("^[1-9]\\d?:[1-9]\\d?$"), seed: integer(0, 4294967295), mask_url: imageInput, mask: file, ...run },
+        fields: { prompt: text(1, 8000), image_url: imageInput, run_id: uuid, output_index: integer(0, 1000), frame: enumOf("first", "last"), image: file, reference_image_url: imageInput, reference_url: imageInput, aspect_ratio: matching("^[1-9]\\d?:[1-9]\\d?$"), seed: integer(0, 4294967295), mask_url: imageInput, mask: file, ...run },
         rules: [anyRequired("image_url", "run_id", "image")],
       }),
       nanobanana: callJsonOrForm(connection, {
@@ -636,7 +661,7 @@ export function imagesOf(connection: Connection): Images {
         bodies: "json form",
         takesIdempotencyKey: true,
         required: ["prompt"],
-        fields: { prompt: text(1, 8000), image_url: imageInput, run_id: uuid, image: file, reference_image_url: imageInput, reference_url: imageInput, aspect_ratio: matching("^[1-9]\\d?:[1-9]\\d?$"), seed: integer(0, 4294967295), ...run },
+        fields: { prompt: text(1, 8000), image_url: imageInput, run_id: uuid, output_index: integer(0, 1000), frame: enumOf("first", "last"), image: file, reference_image_url: imageInput, reference_url: imageInput, aspect_ratio: matching("^[1-9]\\d?:[1-9]\\d?$"), seed: integer(0, 4294967295), ...run },
         rules: [anyRequired("image_url", "run_id", "image")],
       }),
       vendora: callJsonOrForm(connection, {
@@ -645,7 +670,7 @@ export function imagesOf(connection: Connection): Images {
         bodies: "json form",
         takesIdempotencyKey: true,
         required: ["prompt"],
-        fields: { prompt: text(1, 8000), image_url: imageInput, run_id: uuid, image: file, reference_image_url: imageInput, reference_url: imageInput, aspect_ratio: matching("^[1-9]\\d?:[1-9]\\d?$"), seed: integer(0, 4294967295), mask_url: imageInput, mask: file, n: integer(1, 4), ...run },
+        fields: { prompt: text(1, 8000), image_url: imageInput, run_id: uuid, output_index: integer(0, 1000), frame: enumOf("first", "last"), image: file, reference_image_url: imageInput, reference_url: imageInput, aspect_ratio: matching("^[1-9]\\d?:[1-9]\\d?$"), seed: integer(0, 4294967295), mask_url: imageInput, mask: file, n: integer(1, 4), ...run },
         rules: [anyRequired("image_url", "run_id", "image")],
       }),
     },
@@ -655,7 +680,7 @@ export function imagesOf(connection: Connection): Images {
       bodies: "json",
       takesIdempotencyKey: true,
       required: ["prompt"],
-      fields: { image_url: imageInput, run_id: uuid, prompt: text(1, 8000), mode: enumOf("extract", "content", "mask"), multiple: boolean, preserve_alpha: boolean, invert: boolean, ...run },
+      fields: { image_url: imageInput, run_id: uuid, output_index: integer(0, 1000), frame: enumOf("first", "last"), prompt: text(1, 8000), mode: enumOf("extract", "content", "mask"), multiple: boolean, preserve_alpha: boolean, invert: boolean, ...run },
       rules: [anyRequired("image_url", "run_id")],
     }),
     genRemove: genRemove,
@@ -666,7 +691,7 @@ export function imagesOf(connection: Connection): Images {
       bodies: "json",
       takesIdempotencyKey: true,
       required: ["prompt"],
-      fields: { prompt: text(1, 8000), model_type: enumOf("flux-dev", "vendorb-imagen4", "flux-kontext-max", "vendora", "wan-image-2.1", "wan-image-2.2", "flux-kontext-multi", "nanobanana", "qwen-image-edit", "gemini-2.5", "vendorc"), model_id: uuid, workflow_type: enumOf("default", "wan", "wan-image-2.2"), width: integer(64, 2048), height: integer(64, 2048), aspect_ratio: matching("^[1-9]\\d?:[1-9]\\d?$"), strength_model: number(0, 2), model_weight: number(0, 1), guidance: number(0, 100), lora_low_name: matching("^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$"), lora_high_name: matching("^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$"), lora_low_strength: number(0, 2), lora_high_strength: number(0, 2), lora_1: matching("^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$"), reference_image_url: imageUrl, image_urls: arrayOf(imageUrl, 1, 10), run_ids: arrayOf(uuid, 1, 10), mask_url: imageUrl, seed: integer(0, 4294967295), negative_prompt: text(0, 8000), scheduler: text(0, 128), steps: integer(1, 100), cfg_scale: number(0, 30), batch_size: integer(1, 4), batch_count: integer(1, 4), upscale_factor: number(1, 4), ...run },
+      fields: { prompt: text(1, 8000), model_type: enumOf("flux-dev", "vendorb-imagen4", "flux-kontext-max", "vendora", "wan-image-2.1", "wan-image-2.2", "flux-kontext-multi", "nanobanana", "qwen-image-edit", "gemini-2.5", "vendorc"), model_id: uuid, workflow_type: enumOf("default", "wan", "wan-image-2.2"), width: integer(64, 2048), height: integer(64, 2048), aspect_ratio: matching("^[1-9]\\d?:[1-9]\\d?$"), strength_model: number(0, 2), model_weight: number(0, 1), guidance: number(0, 100), lora_low_name: matching("^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$"), lora_high_name: matching("^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$"), lora_low_strength: number(0, 2), lora_high_strength: number(0, 2), lora_1: matching("^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$"), reference_image_url: imageUrl, image_urls: arrayOf(imageUrl, 1, 10), run_ids: arrayOf({ anyOf: [uuid, object] }, 1, 10), mask_url: imageUrl, seed: integer(0, 4294967295), negative_prompt: text(0, 8000), scheduler: text(0, 128), steps: integer(1, 100), cfg_scale: number(0, 30), batch_size: integer(1, 4), batch_count: integer(1, 4), upscale_factor: number(1, 4), ...run },
       rules: [ifEquals("model_type", "vendorb-imagen4", allRequired("aspect_ratio")), ifEquals("model_type", "flux-kontext-max", {"properties":{"aspect_ratio":{"enum":["1:1","16:9","9:16","4:3","3:4","3:2","2:3","4:5","5:4","21:9","9:21","2:1","1:2"]}}}), ifEquals("model_type", "wan-image-2.1", allRequired("model_id", "width", "height")), ifEquals("model_type", "wan-image-2.1", {"properties":{"batch_size":{"const":2}}}), ifEquals("model_type", "wan-image-2.2", allRequired("model_id", "width", "height", "lora_low_name", "lora_high_name")), ifEquals("model_type", "flux-kontext-multi", anyRequired("image_urls", "run_ids")), ifEquals("model_type", "qwen-image-edit", allRequired("width", "height")), ifEquals("model_type", "gemini-2.5", {"properties":{"image_urls":{"minItems":2,"maxItems":10},"run_ids":{"minItems":2,"maxItems":10}}}), allOrNone("lora_low_name", "lora_high_name")],
     }),
     reference: callJsonOrForm(connection, {
@@ -683,7 +708,7 @@ export function imagesOf(connection: Connection): Images {
       bodies: "json form",
       takesIdempotencyKey: true,
       required: ["aspect_ratio"],
-      fields: { prompt: text(1, 8000), image_url: imageInput, run_id: uuid, image_file: file, aspect_ratio: matching("^[1-9]\\d?:[1-9]\\d?$"), model: enumOf("photon-flash-1", "photon-1"), grid_position_x: integer(-32768, 32768), grid_position_y: integer(-32768, 32768), x_start: integer(-32768, 32768), x_end: integer(-32768, 32768), y_start: integer(-32768, 32768), y_end: integer(-32768, 32768), ...run },
+      fields: { prompt: text(1, 8000), image_url: imageInput, run_id: uuid, output_index: integer(0, 1000), frame: enumOf("first", "last"), image_file: file, aspect_ratio: matching("^[1-9]\\d?:[1-9]\\d?$"), model: enumOf("photon-flash-1", "photon-1"), grid_position_x: integer(-32768, 32768), grid_position_y: integer(-32768, 32768), x_start: integer(-32768, 32768), x_end: integer(-32768, 32768), y_start: integer(-32768, 32768), y_end: integer(-32768, 32768), ...run },
       rules: [anyRequired("image_url", "run_id", "image_file"), allOrNone("x_start", "x_end", "y_start", "y_end")],
     }),
     removeBackground: callJsonOrForm(connection, {
@@ -693,7 +718,7 @@ export function imagesOf(connection: Connection): Images {
       takesIdempotencyKey: true,
       returnsBytes: true,
       isSyncByDefault: true,
-      fields: { imageUrl: imageInput, run_id: uuid, image: file, filename: { ...text(0, 255), form: true }, ...run },
+      fields: { imageUrl: imageInput, run_id: uuid, output_index: integer(0, 1000), frame: enumOf("first", "last"), image: file, filename: { ...text(0, 255), form: true }, ...run },
       jsonRules: [anyRequired("imageUrl", "run_id")],
       formRules: [allRequired("image")],
     }),
@@ -705,7 +730,7 @@ export function imagesOf(connection: Connection): Images {
       returnsBytes: true,
       isSyncByDefault: true,
       required: ["prompt"],
-      fields: { prompt: text(1, 8000), imageUrl: imageInput, run_id: uuid, image: file, filename: { ...text(0, 255), form: true }, ...run },
+      fields: { prompt: text(1, 8000), imageUrl: imageInput, run_id: uuid, output_index: integer(0, 1000), frame: enumOf("first", "last"), image: file, filename: { ...text(0, 255), form: true }, ...run },
       jsonRules: [anyRequired("imageUrl", "run_id")],
       formRules: [allRequired("image")],
     }),
@@ -731,7 +756,7 @@ export function imagesOf(connection: Connection): Images {
       path: "/api/v1/edits/upscale",
       bodies: "json form",
       takesIdempotencyKey: true,
-      fields: { image_url: imageInput, run_id: uuid, image: file, factor: { anyOf: [{"type":"number","const":2}, {"type":"number","const":4}] }, ...run },
+      fields: { image_url: imageInput, run_id: uuid, output_index: integer(0, 1000), frame: enumOf("first", "last"), image: file, factor: { anyOf: [{"type":"number","const":2}, {"type":"number","const":4}] }, ...run },
       rules: [anyRequired("image_url", "run_id", "image")],
     }),
     vary: callJsonOrForm(connection, {
@@ -739,7 +764,7 @@ export function imagesOf(connection: Connection): Images {
       path: "/api/v1/edits/vary",
       bodies: "json form",
       takesIdempotencyKey: true,
-      fields: { image_url: imageInput, run_id: uuid, image: file, n: integer(1, 4), seed: integer(0, 4294967295), ...run },
+      fields: { image_url: imageInput, run_id: uuid, output_index: integer(0, 1000), frame: enumOf("first", "last"), image: file, n: integer(1, 4), seed: integer(0, 4294967295), ...run },
       rules: [anyRequired("image_url", "run_id", "image")],
     }),
   } as unknown as Images;

@@ -30,13 +30,17 @@ export type SourceFields = {
   image_url?: ImageSource;
   /** Run whose image is the source. It becomes the parent */
   run_id?: string;
+  /** Which output of the run, from 0. Default: 0. 0 to 1000 */
+  output_index?: number;
+  /** Use this frame of a video as the image: first or last. Required if the output is a video */
+  frame?: "first" | "last";
 };
 
 /** Kind of a run. A newer server can add more. */
 export type RunType = "background-removal" | "character-generation" | "combine" | "describe" | "extract" | "generative-remove" | "image-edit" | "image-generation" | "mask-edit" | "mask-upload" | "prompt-enhancement" | "reference-generation" | "reframe" | "segment" | "upload" | "upscale" | "variation" | "video-generation" | (string & {});
 
 /** Code of an error. A newer server can add more. */
-export type ErrorCode = "ambiguous_credentials" | "asset_expired" | "asset_not_found" | "asset_unavailable" | "authentication_required" | "canceled_by_user" | "concurrency_limit_reached" | "conflict" | "content_refused" | "dependency_unavailable" | "headers_too_large" | "idempotency_in_progress" | "idempotency_key_invalid" | "idempotency_key_reused" | "image_animated_not_supported" | "image_too_many_pixels" | "image_too_small" | "image_undecodable" | "insufficient_credits" | "insufficient_scope" | "internal_error" | "invalid_api_key" | "invalid_cursor" | "invalid_json" | "invalid_token" | "mask_mismatch" | "method_not_allowed" | "model_not_found" | "model_unavailable" | "payload_too_large" | "permission_denied" | "prompt_not_found" | "provider_error" | "provider_outcome_unknown" | "provider_output_invalid" | "provider_rejected_input" | "provider_timeout" | "rate_limited" | "request_timeout" | "route_not_found" | "run_canceled" | "run_deleted" | "run_not_cancelable" | "run_not_found" | "run_not_ready" | "run_timeout" | "service_overloaded" | "source_fetch_failed" | "source_run_failed" | "source_too_large" | "spend_limit_reached" | "storage_failed" | "storage_quota_exceeded" | "sync_timeout" | "tenant_suspended" | "token_expired" | "too_many_parts" | "tree_too_deep" | "unsupported_content_encoding" | "unsupported_image_format" | "unsupported_media_type" | "unsupported_parameter" | "url_not_allowed" | "validation_error" | "webhook_url_not_allowed" | (string & {});
+export type ErrorCode = "ambiguous_credentials" | "asset_expired" | "asset_not_found" | "asset_unavailable" | "authentication_required" | "canceled_by_user" | "concurrency_limit_reached" | "conflict" | "content_refused" | "dependency_unavailable" | "frame_unavailable" | "headers_too_large" | "idempotency_in_progress" | "idempotency_key_invalid" | "idempotency_key_reused" | "image_animated_not_supported" | "image_too_many_pixels" | "image_too_small" | "image_undecodable" | "insufficient_credits" | "insufficient_scope" | "internal_error" | "invalid_api_key" | "invalid_cursor" | "invalid_json" | "invalid_token" | "mask_mismatch" | "method_not_allowed" | "model_not_found" | "model_unavailable" | "output_not_found" | "payload_too_large" | "permission_denied" | "prompt_not_found" | "provider_error" | "provider_outcome_unknown" | "provider_output_invalid" | "provider_rejected_input" | "provider_timeout" | "rate_limited" | "request_timeout" | "route_not_found" | "run_canceled" | "run_deleted" | "run_not_cancelable" | "run_not_found" | "run_not_ready" | "run_timeout" | "service_overloaded" | "source_fetch_failed" | "source_not_image" | "source_run_failed" | "source_too_large" | "spend_limit_reached" | "storage_failed" | "storage_quota_exceeded" | "sync_timeout" | "tenant_suspended" | "token_expired" | "too_many_parts" | "tree_too_deep" | "unsupported_content_encoding" | "unsupported_image_format" | "unsupported_media_type" | "unsupported_parameter" | "url_not_allowed" | "validation_error" | "webhook_url_not_allowed" | (string & {});
 
 /** Permission of a key or token: a resource with read, write or both. */
 export type Scope = "*" | "*:read" | `${"audit" | "events" | "images" | "keys" | "members" | "models" | "prompts" | "runs" | "tenants" | "tokens" | "usage" | "videos" | "webhooks"}:${"read" | "write" | "*"}`;
@@ -811,6 +815,16 @@ export type RunNode = {
   prompt: string | null;
   /** True for a deleted run. It is listed because other runs were derived from it */
   deleted: boolean;
+};
+
+/** An output of a run */
+export type RunOutputReference = {
+  /** ID of the run */
+  run_id: string;
+  /** Which output of the run, from 0. Default: 0. 0 to 1000 */
+  output_index?: number;
+  /** Use this frame of a video as the image: first or last. Required if the output is a video */
+  frame?: "first" | "last";
 };
 
 /** API response: RunPage */

@@ -16,6 +16,10 @@ export type GenerateVideoInput = RunFields & {
   image_url?: ImageSource;
   /** Run whose image is the first frame. It becomes the parent */
   source_run_id?: string;
+  /** Which output of the run, from 0. Default: 0. 0 to 1000 */
+  output_index?: number;
+  /** Use this frame of a video as the image: first or last. Required if the output is a video */
+  frame?: "first" | "last";
   /** Aspect ratio of the video. Default: 16:9. Default "16:9" */
   aspect_ratio?: string;
   /** Duration in seconds, 1 to 60. Default: 3. 1 to 60. Default 3 */
@@ -52,7 +56,7 @@ export function videosOf(connection: Connection): Videos {
       path: "/api/v1/runs/video",
       bodies: "json",
       takesIdempotencyKey: true,
-      fields: { prompt: text(1, 8000), negative_prompt: text(0, 8000), image_url: imageInput, source_run_id: uuid, aspect_ratio: matching("^[1-9]\\d?:[1-9]\\d?$"), duration: number(1, 60), seed: integer(0, 4294967295), cfg_scale: number(0, 30), motion_bucket_id: integer(1, 255), fps: integer(1, 60), ...run },
+      fields: { prompt: text(1, 8000), negative_prompt: text(0, 8000), image_url: imageInput, source_run_id: uuid, output_index: integer(0, 1000), frame: enumOf("first", "last"), aspect_ratio: matching("^[1-9]\\d?:[1-9]\\d?$"), duration: number(1, 60), seed: integer(0, 4294967295), cfg_scale: number(0, 30), motion_bucket_id: integer(1, 255), fps: integer(1, 60), ...run },
       rules: [exactlyOneRequired("image_url", "source_run_id")],
     }),
   } as unknown as Videos;

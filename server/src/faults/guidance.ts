@@ -208,6 +208,18 @@ export const faultGuidance: Record<FaultCode, { when: string; fix: string }> = {
     when: "You use a run as a source, and that run ended without an image. `details.run_id` has its ID.",
     fix: "Use a run with status `completed`.",
   },
+  output_not_found: {
+    when: "`output_index` is as large as the number of outputs of the source run, or larger.",
+    fix: "Use an index from 0 to `details.output_count` minus 1. The order is that of `outputs`.",
+  },
+  source_not_image: {
+    when: "A source is a video or another file that is not an image.",
+    fix: "Use an image. To use a frame of a video, send the ID of its run with `frame` set to `first` or `last`.",
+  },
+  frame_unavailable: {
+    when: "Gesso could not take a frame of the source video; `details.reason` says why. You are not charged.",
+    fix: "Use another video, or take the frame yourself and upload it. With the reason `ffmpeg_missing`, install `ffmpeg` on the worker.",
+  },
   run_not_cancelable: {
     when: "The run is already `completed`, `failed` or `canceled`.",
     fix: "Nothing to do. To remove a finished run, delete it.",

@@ -4,7 +4,16 @@ import { z } from "zod";
 import type { Operation } from "../kit/operation.ts";
 import type { JsonObject } from "../kit/schemas/run.ts";
 
-type JsonSchemaProperty = { type?: string | string[]; anyOf?: JsonSchemaProperty[]; items?: JsonSchemaProperty };
+type JsonSchemaProperty = {
+  type?: string | string[];
+  anyOf?: JsonSchemaProperty[];
+  items?: JsonSchemaProperty;
+  $ref?: string;
+};
+
+/** Every schema with a name of its own is an object. */
+const typesOf = (property: JsonSchemaProperty | undefined) =>
+  [property?.type, ...(property?.anyOf ?? []).map(({ $ref, type }) => ($ref ? "object" : type))].flat();
 
 const propertiesByOperation = new WeakMap<Operation, Record<string, JsonSchemaProperty>>();
 
@@ -30,18 +39,21 @@ export function coerceTextFields(operation: Operation, raw: JsonObject): JsonObj
 
 /** A list is a JSON array, a repeated field, or both. The order of the entries is preserved. */
 function coerceList(items: JsonSchemaProperty | undefined, value: unknown): unknown {
-  const isJson = (part: unknown) => typeof part === "string" && (items?.type !== "string" || /^\s*\[/.test(part));
+  const isText = typesOf(items).includes("string");
+  const isJson = (part: unknown) => typeof part === "string" && (!isText || /^\s*[[{]/.test(part));
   const parts = [value].flat().map((part) => (isJson(part) ? parseJsonOrText(part as string) : part));
   // Text that is not a list stays as it is, and validation reports it.
   return parts.length === 1 && isJson(parts[0]) ? parts[0] : parts.flat();
 }
 
 function coerceText(property: JsonSchemaProperty | undefined, text: string): unknown {
-  const types = [property?.type, ...(property?.anyOf ?? []).map((each) => each.type)].flat();
+  const types = typesOf(property);
   if ((types.includes("integer") || types.includes("number")) && /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text))
     return Number(text);
   if (types.includes("boolean") && (text === "true" || text === "false")) return text === "true";
-  if (types.includes("array") || types.includes("object")) return parseJsonOrText(text);
+  // Of text or an object, only what begins like an object is JSON: base64 text is long.
+  if (types.includes("array") || types.includes("object"))
+    return types.includes("string") && !/^\s*\{/.test(text) ? text : parseJsonOrText(text);
   return text;
 }
 

@@ -42,6 +42,9 @@ describe("an image in an input", () => {
     ["data", `data:image/png;base64,${PNG}`],
     ["raw base64", PNG],
     ["a file of a form", file],
+    ["a file that is stored, as `inputs` of a run shows it", storedAssetReference(RUN)],
+    ["an output of a run", { run_id: RUN, output_index: 3 }],
+    ["a frame of a video", { run_id: RUN, frame: "last" }],
     ["an address of 2,048 characters", URL.padEnd(2048, "x")],
   ])("can be %s", (_, value) => expect(wordFor(value)).toBe("taken"));
 
@@ -50,7 +53,12 @@ describe("an image in an input", () => {
     ["another scheme", "ftp://example.com/a.png", "ambiguous_reference"],
     ["another kind of data", "data:image/gif;base64,R0lGODlh", "ambiguous_reference"],
     ["base64 of text", Buffer.from("just some text").toString("base64"), "ambiguous_reference"],
-    ["a name of ours", storedAssetReference(RUN), "ambiguous_reference"],
+    ["a stored file without an ID", "asset:../../etc/passwd", "ambiguous_reference"],
+    ["an output of something else", { run_id: "my run" }, "invalid_uuid"],
+    ["an output before the first", { run_id: RUN, output_index: -1 }, "out_of_range"],
+    ["a frame in between", { run_id: RUN, frame: "middle" }, "invalid_type"],
+    ["an output without its run", { output_index: 1 }, "invalid_type"],
+    ["an output with another field", { run_id: RUN, url: URL }, "unknown_field"],
     ["an address that is too long", URL.padEnd(2049, "x"), "too_long"],
     ["a number", 7, "invalid_type"],
     ["what only looks like a file", { ...file }, "invalid_type"],
@@ -72,6 +80,14 @@ describe("the source of a job", () => {
     expect(firstSource(undefined, RUN, URL)).toEqual({ url: URL });
     expect(firstSource(RUN, undefined)).toEqual({ run: RUN });
     expect(firstSource(undefined, null)).toBeUndefined();
+  });
+
+  it("is an output of a run, or a frame of it", () => {
+    expect(parseSource({ run_id: RUN, output_index: 2, frame: "first" })).toEqual({
+      ...{ run: RUN, output: 2, frame: "first" },
+    });
+    expect(parseSource({ run_id: RUN, output_index: undefined, frame: undefined })).toEqual({ run: RUN });
+    expect(firstSource({ run_id: RUN, output_index: 0 }, URL)).toEqual({ url: URL });
   });
 });
 

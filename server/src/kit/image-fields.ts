@@ -1,7 +1,9 @@
-// Images in inputs: a URL, base64, a run ID, or a file of a form. This file alone decides which of them a value is.
+// Images in inputs: a URL, base64, a run ID, an output of a run, a stored file, or a file of a form. This file alone
+// decides which of them a value is.
 import { z } from "zod";
 import { type FilePart, isFilePart } from "./files.ts";
 import type { Source } from "./operation.ts";
+import { RUN_OUTPUT_SCHEMA, RunOutputReference } from "./run-outputs.ts";
 import type { JsonObject } from "./schemas/run.ts";
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
@@ -10,8 +12,8 @@ const DATA = /^data:image\/(?:png|jpeg|webp);base64,/i;
 const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/;
 /** The first bytes of PNG, JPEG and WebP, in base64. */
 const MAGIC = /^(?:iVBORw0KGgo|\/9j\/|UklGR)/;
-/** Replaces inline images and files in the input once they are stored. */
-const STORED_ASSET = /^asset:([0-9a-f-]{36})$/;
+/** Replaces inline images and files in the input once they are stored. Runs show it in `inputs`. */
+const STORED_ASSET = /^asset:([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
 const MAX_BASE64 = 35 * 1024 * 1024;
 const MAX_URL_LENGTH = 2048;
 /** No field holds an image at a deeper level. The limit protects against deeply nested bodies. */
@@ -30,10 +32,14 @@ export const IMAGE_REFERENCE_PATTERN = ((): string => {
 })();
 
 const isInline = (text: string) => DATA.test(text) || (BASE64.test(text.slice(0, 512)) && MAGIC.test(text));
-const isReference = (text: string) => UUID.test(text) || HTTP_URL.test(text) || isInline(text);
+const isReference = (text: string) =>
+  UUID.test(text) || HTTP_URL.test(text) || STORED_ASSET.test(text) || isInline(text);
 const isTooLong = (text: string) => text.length > MAX_URL_LENGTH && HTTP_URL.test(text);
 
-/** An image as a URL, base64 or run ID; in a form also as a file. */
+/** For the generated contract: the field holds an image, and base64 is accepted. */
+const IMAGE_METADATA = { "x-widget": "image", "x-inline": true } as const;
+
+/** An image as a URL, base64, a run ID or an output of a run; in a form also as a file. */
 export const imageField = (description: string) =>
   z
     .union([
@@ -48,10 +54,11 @@ export const imageField = (description: string) =>
           params: { code: "ambiguous_reference" },
           error: "Must be a URL, a base64-encoded PNG, JPEG or WebP, or a run ID.",
         }),
+      RunOutputReference,
       z.custom<FilePart>(isFilePart),
     ])
     .describe(description)
-    .meta({ type: "string", anyOf: undefined, "x-widget": "image", "x-inline": true });
+    .meta({ ...IMAGE_METADATA, anyOf: [{ type: "string", ...IMAGE_METADATA }, RUN_OUTPUT_SCHEMA] });
 
 /** The bytes of a base64 image; undefined for any other value. */
 export function decodeInlineImage(value: unknown): Buffer | undefined {
@@ -80,6 +87,9 @@ export const storedAssetReference = (assetId: string) => `asset:${assetId}`;
 
 /** The source of an image in a parsed input whose inline images are stored. */
 export function parseSource(value: unknown): Source {
+  const { run_id, output_index, frame } = typeof value === "object" ? ((value ?? {}) as RunOutputReference) : {};
+  if (run_id !== undefined)
+    return { run: run_id, ...(output_index !== undefined && { output: output_index }), ...(frame && { frame }) };
   const text = String(value);
   const assetId = STORED_ASSET.exec(text)?.[1];
   if (assetId) return { asset: assetId };
@@ -88,8 +98,7 @@ export function parseSource(value: unknown): Source {
 
 /** The source with the highest precedence: a file, then a URL, then a run. */
 export function firstSource(...candidates: unknown[]): Source | undefined {
-  const provided = candidates.filter((each) => each !== undefined && each !== null);
-  const rank = (value: unknown) => (STORED_ASSET.test(String(value)) ? 0 : UUID.test(String(value)) ? 2 : 1);
-  const [first] = provided.sort((a, b) => rank(a) - rank(b));
-  return first === undefined ? undefined : parseSource(first);
+  const sources = candidates.filter((each) => each !== undefined && each !== null).map(parseSource);
+  const rank = (source: Source) => ("asset" in source ? 0 : "run" in source ? 2 : 1);
+  return sources.toSorted((a, b) => rank(a) - rank(b))[0];
 }

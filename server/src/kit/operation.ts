@@ -6,6 +6,7 @@ import type { AccessServices } from "./access-services.ts";
 import type { Routing } from "./fields.ts";
 import type { FilePart } from "./files.ts";
 import type { FieldRule } from "./rules.ts";
+import type { VideoFrame } from "./run-outputs.ts";
 import type { CustomModel, CustomModelPage, ModelGrant, ModelGrantPage } from "./schemas/custom-models.ts";
 import type { EventFilter } from "./schemas/events.ts";
 import type { Estimate, Layers, Prompt, PromptPage, RunTree } from "./schemas/library.ts";
@@ -32,10 +33,15 @@ export type Task =
   | "video.generate";
 
 /**
- * Where an input image comes from, before it is stored. `job` is the index of an earlier job of the same plan: its
- * first file, or all its files in order with `every`.
+ * Where an input image comes from, before it is stored. `output` is the index of the run's output. Default: 0. `frame`
+ * is the still of a video. `run_id` is the run that an asset belongs to, if it is another run. `job` is the index of an
+ * earlier job of the same plan: its first file, or all its files in order with `every`.
  */
-export type Source = { run: string } | { url: string } | { asset: string } | { job: number; every?: true };
+export type Source =
+  | { run: string; output?: number; frame?: VideoFrame }
+  | { url: string }
+  | { asset: string; run_id?: string }
+  | { job: number; every?: true };
 
 /**
  * A unit of work for a provider. `S` is a Source in a plan, an AssetRef once sources are stored, an Asset in adapters.
@@ -197,7 +203,13 @@ type RunOperationSpec<Input extends z.ZodObject> = {
   run_type: string;
   /** Adds the defaults of the selected model before the input is stored and planned. */
   fillDefaults?(input: z.output<Input>): z.output<Input>;
+  /** The run that the caller named as the source. It becomes the parent, even if another source takes precedence. */
   parent?(input: z.output<Input>): string | undefined;
+  /**
+   * The image whose run becomes the parent if the caller named no run. Default: the first image of the plan. Only for
+   * operations with `parent`.
+   */
+  parentSource?(input: z.output<Input>): Source | undefined;
   /**
    * `image`: the operation waits for the run and returns the bytes of the image, unless the caller accepts only JSON.
    */

@@ -107,6 +107,19 @@ export const totalItemsBetween = (lists: readonly string[], [min, max]: [number,
   };
 };
 
+/** The lists together. JSON Schema cannot add, so the contract has only the description. */
+export const totalItemsAtMost = (lists: readonly string[], max: number): FieldRule => {
+  const description = `${lists.join(" and ")} must have at most ${max} items in total.`;
+  return {
+    description,
+    check: (input) =>
+      lists.reduce((count, list) => count + lengthOf(input[list]), 0) <= max
+        ? []
+        : [{ path: `/${lists[0]}`, code: "too_many_items", message: description }],
+    schema: {},
+  };
+};
+
 export const allOrNone = (code: string, ...fields: string[]): FieldRule => {
   const description = `Send all of ${fields.join(", ")}, or none of them.`;
   return {

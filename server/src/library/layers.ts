@@ -5,8 +5,9 @@ import { findRuns, type RunRow, type StoredAsset } from "../db/runs/runs.ts";
 import { type CombineMode, computeLayout } from "../images/combine-layout.ts";
 import type { Job, Source } from "../kit/operation.ts";
 import type { Layer, Layers } from "../kit/schemas/library.ts";
-import { deriveId, sourceAssetId } from "../runs/ids.ts";
+import { deriveId, frameAssetId, sourceAssetId } from "../runs/ids.ts";
 import type { Services } from "../runs/services.ts";
+import { findOutput, isVideoFile, sourceRunId } from "../runs/source-files.ts";
 
 type Kind = Layer["kind"];
 type Box = { x: number; y: number; width: number; height: number };
@@ -41,29 +42,37 @@ export async function buildLayers(services: Pick<Services, "database" | "assets"
 /** The images that the plan takes from outside the run, each once, in the order of the plan. */
 async function findSourceLayers({ database }: Pick<Services, "database">, row: RunRow): Promise<LayerDraft[]> {
   const externalSources = row.plan.flatMap((job) => listExternalSources(row.run_id, job));
-  const ids = (field: "run" | "asset") => [...new Set(externalSources.flatMap((each) => each[field] ?? []))];
-  const [runs, assets] = await Promise.all([
-    findRuns(database, row.tenant_id, ids("run")),
-    findAssets(database, row.tenant_id, ids("asset")),
-  ]);
-  const owned = new Map<string, OwnedImage>();
-  for (const { run_id, deleted_at, result } of runs) {
-    const file = result?.outputs[0];
-    if (file && !deleted_at) owned.set(run_id, { run_id, file });
-  }
-  for (const { run_id, deleted_at, ...file } of assets) {
-    if (!deleted_at) owned.set(file.asset_id, { run_id, file });
-  }
+  const runIds = [...new Set(externalSources.flatMap(({ run }) => sourceRunId(run) ?? []))];
+  const runs = await findRuns(database, row.tenant_id, runIds);
+  const findRunOutput = (run: RunSource): OwnedImage | undefined => {
+    const found = runs.find(({ run_id }) => run_id === sourceRunId(run));
+    const file = found && !found.deleted_at ? findOutput(found, run) : undefined;
+    return file && { run_id: found!.run_id, file };
+  };
+  /** The asset of a source: its own, or the still that this run took of a video. */
+  const assetIdOf = ({ run, asset }: ExternalSource) => {
+    const file = run?.frame && findRunOutput(run)?.file;
+    return file && isVideoFile(file) ? frameAssetId(row.run_id, file.asset_id, run!.frame!) : asset;
+  };
+  const assetIds = [...new Set(externalSources.flatMap((each) => assetIdOf(each) ?? []))];
+  const assets = await findAssets(database, row.tenant_id, assetIds);
+  const findStored = (assetId: string): OwnedImage | undefined => {
+    const found = assets.find(({ asset_id }) => asset_id === assetId);
+    return found && !found.deleted_at ? { run_id: found.run_id, file: found } : undefined;
+  };
   const seen = new Set<string>();
-  return externalSources.flatMap(({ kind, key, run, asset }) => {
-    const found = owned.get(run?.toLowerCase() ?? asset ?? "");
+  return externalSources.flatMap((source) => {
+    const { kind, key, run } = source;
+    const assetId = assetIdOf(source);
+    const found = assetId ? findStored(assetId) : run && findRunOutput(run);
     if (!found || seen.has(`${kind} ${key}`)) return [];
     seen.add(`${kind} ${key}`);
     return [{ kind, key, ...found }];
   });
 }
 
-type ExternalSource = { kind: Kind; key: string; run?: string; asset?: string };
+type RunSource = Extract<Source, { run: string }>;
+type ExternalSource = { kind: Kind; key: string; run?: RunSource; asset?: string };
 
 function listExternalSources(runId: string, job: Job): ExternalSource[] {
   const take = (kind: Kind, sources: Source[] = []) => {
@@ -75,13 +84,16 @@ function listExternalSources(runId: string, job: Job): ExternalSource[] {
     };
     return sources.flatMap((source): ExternalSource[] => {
       if ("job" in source) return [];
-      if ("run" in source) return [{ kind, key: uniqueKey(source.run.toLowerCase()), run: source.run }];
+      if ("run" in source) return [{ kind, key: uniqueKey(outputKey(source)), run: source }];
       if ("asset" in source) return [{ kind, key: uniqueKey(source.asset), asset: source.asset }];
       return [{ kind, key: uniqueKey(source.url), asset: sourceAssetId(runId, source.url) }];
     });
   };
   return [...take("source", job.images), ...take("mask", job.masks), ...take("mask", job.mask && [job.mask])];
 }
+
+const outputKey = ({ run, output = 0, frame }: RunSource) =>
+  [run.toLowerCase(), ...(output > 0 ? [output] : []), ...(frame ? [frame] : [])].join(" ");
 
 /** For `combine`, which the server renders itself, the position of each source is known. */
 function placeCombinedSources(plan: Job[], sources: LayerDraft[]): LayerDraft[] {

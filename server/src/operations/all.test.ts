@@ -1,11 +1,13 @@
 // Checks of all operations, derived from the registry: a new operation is covered without changes here.
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
+import { buildInputWithId, listIdFields } from "../../test/access/id-fields.ts";
 import { createFilePart } from "../kit/files.ts";
 import type { Operation } from "../kit/operation.ts";
 import { parseInput } from "../kit/parse.ts";
 import type { JsonObject } from "../kit/schemas/run.ts";
 import { providers } from "../providers/all.ts";
+import { listSources } from "../runs/source-files.ts";
 import { operations } from "./all.ts";
 
 /** Works only where an operator has bound it to a provider of their own. */
@@ -80,6 +82,42 @@ describe.each(named(operations))("%s", (name, operation) => {
   it("warns about every deprecated field that it accepts", () => {
     const deprecated = Object.entries(propertiesOf(operation)).filter(([, property]) => property.deprecated);
     expect(Object.keys(operation.deprecated ?? {}).sort()).toEqual(deprecated.map(([field]) => field).sort());
+  });
+});
+
+const RUN_ID = "01990c3e-2f00-7000-8000-6f0c1a2b3c4d";
+
+/** Every place in an input that takes a run, other than as text in an image field: a field, or an object with `run_id`. */
+const runFields = planned.flatMap((operation) =>
+  listIdFields(operation)
+    .filter(({ kind, path }) => kind === "run" && path.at(-1)!.endsWith("run_id"))
+    .map((field) => [`${operation.name} ${field.path.join(".")}`, field] as const),
+);
+
+describe("a field that takes a run ID", () => {
+  const countOf = (isOne: (path: string[]) => boolean) => runFields.filter(([, { path }]) => isOne(path)).length;
+
+  it("is in most operations a field, an entry of a list or an image field", () => {
+    expect(countOf((path) => path.length === 1)).toBeGreaterThanOrEqual(13);
+    expect(countOf((path) => path.includes("0"))).toBeGreaterThanOrEqual(8);
+    expect(countOf((path) => path.length === 2)).toBeGreaterThanOrEqual(20);
+  });
+
+  it("is there once in each operation, so that the names of its companions are the same everywhere", () => {
+    for (const [name, operation] of named(planned)) {
+      const own = runFields.filter(([, field]) => field.operation === operation && field.path.length === 1);
+      expect([name, own.length <= 1]).toEqual([name, true]);
+    }
+  });
+
+  it.each(runFields)("%s: selects an output and a frame, and the plan uses them", (_, field) => {
+    const { operation, path } = field;
+    const input = buildInputWithId(field, RUN_ID);
+    const holder = path.slice(0, -1).reduce((value: any, part) => value[part], input) as JsonObject;
+    Object.assign(holder, { output_index: 3, frame: "last" });
+    const parsed = parseInput(operation, input, "json");
+    const sources = operation.plan!(parsed.input, parsed.provided).flatMap(listSources);
+    expect(sources).toContainEqual({ run: RUN_ID, output: 3, frame: "last" });
   });
 });
 

@@ -28,6 +28,7 @@ import { isRunOpen } from "./render-run.ts";
 import { buildRunWebhook } from "./run-webhook.ts";
 import { resolveOffer, selectOffer } from "./select-offer.ts";
 import type { Services } from "./services.ts";
+import { linkPlan, linkStoredFiles, listSources, requireOutput, sourceRunId } from "./source-files.ts";
 import { addSourceSizes } from "./source-sizes.ts";
 import { stageInlineImages } from "./stage-inline-images.ts";
 
@@ -148,14 +149,16 @@ async function buildNewRun(
     ...(request.isStrict && { is_strict: true }),
   }));
   const { plan: jobsWithModels, warnings: modelWarnings } = await resolveCustomModels(services, caller, jobs);
-  const plan = await addSourceSizes(services, caller.tenant_id, jobsWithModels, request.files);
+  const plannedSources = jobsWithModels.flatMap(listSources);
+  const link = await linkStoredFiles(services, caller.tenant_id, plannedSources, request.files);
+  const linkedJobs = linkPlan(jobsWithModels, link);
+  const plan = await addSourceSizes(services, caller.tenant_id, linkedJobs, request.files);
   const selectedOffers = plan.map((job) => selectOffer(services, job));
   const offers = plan.map((job, jobIndex) => resolveOffer(services, selectedOffers[jobIndex]!, job));
   const plannedJobs = plan.map((job, jobIndex) => ({ job, offer: offers[jobIndex]!.offer }));
   const estimate = estimatePlan(plannedJobs).amount;
   const adjustments = judgeParameters(operation, parsed, { plan: plannedJobs, isStrict: request.isStrict });
-  const parentId = operation.parent?.(parsed.input);
-  const treePosition = await resolveTreePosition(services.database, caller, parentId);
+  const treePosition = await findTreePosition(services.database, caller, { operation, parsed, plan, link });
   const sources = await assertSourcesUsable(services, caller, plan, request.files);
   checkMaxCost(estimate, parsed.input.max_cost as number | undefined);
   const { webhook_secret, metadata, webhook_url, ...inputs } = parsed.input;
@@ -178,7 +181,7 @@ async function buildNewRun(
     parent_run_id: treePosition.parent_run_id,
     root_run_id: treePosition.root_run_id ?? run_id,
     depth: treePosition.depth,
-    references: sources.filter((source) => source !== parentId),
+    references: sources.filter((source) => source !== treePosition.parent_run_id),
     model: plan[0]!.model,
     provider: selectedOffers[0]!.provider,
     lane: selectedOffers[0]!.provider,
@@ -203,13 +206,34 @@ export async function resolveTreePosition(database: Database, caller: Caller, pa
   if (!parent) throw new Fault("run_not_found");
   if (parent.deleted_at) throw new Fault("run_deleted");
   if (parent.depth >= MAX_TREE_DEPTH) throw new Fault("tree_too_deep");
-  return { parent_run_id: parentId, root_run_id: parent.root_run_id, depth: parent.depth + 1 };
+  return { parent_run_id: parent.run_id, root_run_id: parent.root_run_id, depth: parent.depth + 1 };
+}
+
+type TreePosition = { parent_run_id?: string; root_run_id?: string; depth: number };
+type PlannedRun = Pick<RunRequest, "operation" | "parsed"> & { plan: Job[]; link: (source: Source) => Source };
+
+/**
+ * The parent is the run that the caller named, or else the run of the image that the operation derives from. Only a
+ * named run is refused as a parent: an image of a tree at its maximum depth is a reference instead.
+ */
+async function findTreePosition(
+  database: Database,
+  caller: Caller,
+  { operation, parsed, plan, link }: PlannedRun,
+): Promise<TreePosition> {
+  const namedRunId = operation.parent?.(parsed.input);
+  if (namedRunId || !operation.parent) return resolveTreePosition(database, caller, namedRunId);
+  const source = operation.parentSource ? operation.parentSource(parsed.input) : plan[0]?.images?.[0];
+  const sourceId = sourceRunId(source && link(source));
+  const row = sourceId === undefined ? undefined : await findRun(database, caller.tenant_id, sourceId);
+  if (!row || row.deleted_at || row.depth >= MAX_TREE_DEPTH) return { depth: 1 };
+  return { parent_run_id: row.run_id, root_run_id: row.root_run_id, depth: row.depth + 1 };
 }
 
 /**
- * Checks the sources of a plan and returns the ids of the runs among them. URLs must be allowed. Runs must belong to
- * the caller's tenant, have ended, and have an image. Masks are compared with their image as far as both are stored
- * already; the rest is checked when the sources have been fetched.
+ * Checks the sources of a plan and returns the ids of the runs that they belong to. URLs must be allowed. Runs must
+ * belong to the caller's tenant, have ended, and have an image at the given index. Masks are compared with their image
+ * as far as both are stored already; the rest is checked when the sources have been fetched.
  */
 async function assertSourcesUsable(
   { database, assets, http, clock }: PlanDependencies,
@@ -217,23 +241,27 @@ async function assertSourcesUsable(
   plan: Job[],
   files: StoredAsset[],
 ): Promise<string[]> {
-  const sources = plan.flatMap((job) => [...(job.images ?? []), ...(job.masks ?? []), ...(job.mask ? [job.mask] : [])]);
-  const ids = [...new Set(sources.flatMap((source: Source) => ("run" in source ? [source.run] : [])))];
+  const sources = plan.flatMap(listSources);
+  const runSources = sources.filter((source) => "run" in source);
+  const ids = [...new Set(runSources.map(({ run }) => run.toLowerCase()))];
   const urls = sources.flatMap((source: Source) => ("url" in source ? [source.url] : []));
   for (const url of urls) if (!assets.findIdByUrl(url)) http.checkUrl(url);
-  const rows = ids.length > 0 ? await findRuns(database, caller.tenant_id, ids) : [];
+  const allIds = [...new Set(sources.flatMap((source) => sourceRunId(source) ?? []))];
+  const linkedRows = allIds.length > 0 ? await findRuns(database, caller.tenant_id, allIds) : [];
+  const rows = linkedRows.filter(({ run_id }) => ids.includes(run_id));
   if (rows.length < ids.length) throw new Fault("run_not_found");
   for (const row of rows) {
     if (row.deleted_at) throw new Fault("run_deleted", { run_id: row.run_id });
     if (isRunOpen(row)) throw new Fault("run_not_ready", { run_id: row.run_id });
     if (row.expires_at && row.expires_at.getTime() <= clock.now())
       throw new Fault("asset_expired", { run_id: row.run_id });
-    if (!row.result?.outputs.length) throw new Fault("source_run_failed", { run_id: row.run_id });
+    for (const source of runSources) if (source.run.toLowerCase() === row.run_id) requireOutput(row, source);
   }
   const findKnownSize = (source: Source) => {
     if ("asset" in source) return files.find((file) => file.asset_id === source.asset);
-    return "run" in source ? rows.find((row) => row.run_id === source.run)?.result?.outputs[0] : undefined;
+    const row = rows.find(({ run_id }) => run_id === sourceRunId(source));
+    return row && "run" in source ? requireOutput(row, source) : undefined;
   };
   for (const job of plan) checkMask(job, findKnownSize);
-  return ids;
+  return linkedRows.map(({ run_id }) => run_id);
 }

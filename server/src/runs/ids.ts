@@ -14,6 +14,10 @@ export function deriveId(runId: string, ...parts: (string | number)[]): string {
 /** The asset id of an image that is fetched for a run. Jobs of one run that use the same URL share the asset. */
 export const sourceAssetId = (runId: string, url: string): string => deriveId(runId, "source", url);
 
+/** The asset id of a still that a run takes of a video. */
+export const frameAssetId = (runId: string, videoAssetId: string, frame: string): string =>
+  deriveId(runId, "frame", videoAssetId, frame);
+
 export const toAttemptRef = (runId: string, requestIndex: number, attemptNumber: number): AttemptRef => ({
   run_id: runId,
   request_index: requestIndex,

@@ -7,6 +7,7 @@ import type { JsonObject } from "../kit/schemas/run.ts";
 import { listJobParameters } from "../kit/task-parameters.ts";
 import { adjustParameters } from "../providers/adjust-parameters.ts";
 import type { Offer } from "../providers/provider.ts";
+import { listSources } from "./source-files.ts";
 
 /** Parameters that several fields of an operation set, always on behalf of the caller. */
 const ALWAYS_REQUESTED = ["images", "mask", "masks", "count", "tags"];
@@ -28,6 +29,11 @@ export function judgeParameters(
 ): ParameterAdjustment[] {
   const adjustments = [
     ...listOperationAdjustments(operation, parsed),
+    ...listIgnoredOutputFields(
+      operation,
+      parsed,
+      plan.map(({ job }) => job),
+    ),
     ...plan.flatMap(({ job, offer }) => adjustParameters(job, offer).changes),
   ];
   if (isStrict) refuseAdjustments(adjustments);
@@ -43,6 +49,27 @@ const listOperationAdjustments = (operation: Operation, { input, provided }: Par
   })),
   ...(operation.adjustments?.(input, provided) ?? []),
 ];
+
+/** The fields that select an output of the named run, if another source takes precedence over that run. */
+function listIgnoredOutputFields(
+  operation: Operation,
+  { input, provided }: ParsedInput,
+  jobs: Job[],
+): ParameterAdjustment[] {
+  const { output_index: output, frame } = input;
+  const run = operation.parent?.(input);
+  const isUsed = jobs
+    .flatMap(listSources)
+    .some((source) => "run" in source && source.run === run && source.output === output && source.frame === frame);
+  if (isUsed) return [];
+  return ["output_index", "frame"]
+    .filter((field) => provided[field] !== undefined)
+    .map((field) => ({
+      field,
+      given: provided[field],
+      message: `${field} is ignored: the source is not an output of a run.`,
+    }));
+}
 
 /** Strict handling: a request that would be changed is refused. The errors name field, given and used value. */
 export function refuseAdjustments(adjustments: ParameterAdjustment[]): void {

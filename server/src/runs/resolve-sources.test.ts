@@ -209,6 +209,33 @@ describe("an asset, a run or an earlier job", () => {
     await expect(resolve({ images: [{ run: v7() }] })).rejects.toMatchObject({ code: "source_run_failed" });
   });
 
+  it("resolves to the output with the given index, or to a still of a video", async () => {
+    const source = await claimRun(database.db);
+    const stored = { ...(await storeAsset("a video")), media_type: "video/mp4" };
+    const { storage_key: _, ...video } = stored;
+    const result = { outputs: [produced("output-1"), video] };
+    await endRun(database.db, source, { status: "completed", result, provider: "p", cost: 0, warnings: [] }, v7());
+    const run = source.run_id;
+    expect((await resolve({ images: [{ run, frame: "last" }] })).images![0]!.asset_id).toBe("output-1");
+    await expect(resolve({ images: [{ run, output: 1 }] })).rejects.toMatchObject({ code: "source_not_image" });
+    await expect(resolve({ images: [{ run, output: 2 }] })).rejects.toMatchObject({ code: "output_not_found" });
+    const stills = (
+      await resolve({
+        images: [
+          { run, output: 1, frame: "first" },
+          { run, output: 1, frame: "last" },
+        ],
+      })
+    ).images!;
+    const rows = await Promise.all(stills.map(({ asset_id }) => findAsset(database.db, asset_id)));
+    expect(rows.map((row) => [row!.run_id, files.objects.get(row!.storage_key)!.toString()])).toEqual([
+      [claim.run_id, "first frame of a video"],
+      [claim.run_id, "last frame of a video"],
+    ]);
+    files.videoFrames.extract = () => Promise.reject(new Fault("frame_unavailable"));
+    expect((await resolve({ images: [{ run, output: 1, frame: "last" }] })).images).toEqual([stills[1]]);
+  });
+
   it("resolves to one or all files of an earlier job of the same run", async () => {
     const filesByJob = [[produced("a"), produced("b")], []];
     const ids = async (job: Partial<Job>) =>

@@ -1,27 +1,30 @@
 // Resolves the sources of a job to stored assets before a provider sees them: URLs are fetched once and stored; runs
-// and earlier jobs resolve to the asset they produced. The step returns asset ids, never URLs. While the storage is
-// away it holds the claim of the run and the fetched bytes, and repeats only the storing.
+// and earlier jobs resolve to the asset they produced, or to a still of it. The step returns asset ids, never URLs.
+// While the storage is away it holds the claim of the run and the fetched bytes, and repeats only the storing.
 import { type AssetRow, findAsset, insertSourceAsset } from "../db/runs/assets.ts";
 import type { RunClaim } from "../db/runs/open-runs.ts";
 import { findRun, type StoredAsset } from "../db/runs/runs.ts";
 import { Fault } from "../faults.ts";
 import type { Job, Source } from "../kit/operation.ts";
+import type { VideoFrame } from "../kit/run-outputs.ts";
 import type { AssetRef } from "../providers/provider.ts";
 import { checkMask, findMaskedImage } from "./check-mask.ts";
 import { type ClaimedStep, runClaimedStep } from "./claimed-step.ts";
 import type { ResolvedSources } from "./execute.ts";
-import { sourceAssetId } from "./ids.ts";
+import { frameAssetId, sourceAssetId } from "./ids.ts";
 import { normalizeMask, type SourceAsset } from "./normalize-mask.ts";
 import type { Services } from "./services.ts";
 import type { SourceBuffer } from "./source-buffer.ts";
+import { assertImage, isVideoFile, requireOutput } from "./source-files.ts";
 import { writeSource } from "./store-source.ts";
 
 export const MAX_SOURCE_BYTES = 25 * 1024 * 1024;
 const FETCH_SECONDS = 30;
 
-type Dependencies = Pick<Services, "database" | "assets" | "http" | "images" | "random" | "crashPoint"> & {
-  sourceBuffer: SourceBuffer;
-};
+type Dependencies = Pick<
+  Services,
+  "database" | "assets" | "http" | "images" | "videoFrames" | "random" | "crashPoint"
+> & { sourceBuffer: SourceBuffer };
 type StepDependencies = Dependencies & { step: ClaimedStep };
 
 export async function resolveSources(
@@ -74,11 +77,17 @@ async function resolveSource(
     const files = filesByJob[source.job] ?? [];
     return source.every ? files : [requireAsset(files[0])];
   }
-  if ("run" in source)
-    return [requireAsset((await findRun(database, claim.tenant_id, source.run))?.result?.outputs[0])];
-  if ("asset" in source) return [requireNotDeleted(requireAsset(await findAsset(database, source.asset)))];
-  const ownAssetId = assets.findIdByUrl(source.url);
-  if (ownAssetId) return [requireNotDeleted(requireAsset(await findAsset(database, ownAssetId)))];
+  if ("run" in source) {
+    const file = requireOutput(requireAsset(await findRun(database, claim.tenant_id, source.run)), source);
+    return [isVideoFile(file) ? await takeFrame(services, claim, file, source.frame!) : file];
+  }
+  const ownAssetId = "asset" in source ? source.asset : assets.findIdByUrl(source.url);
+  if (ownAssetId) {
+    const file = requireNotDeleted(requireAsset(await findAsset(database, ownAssetId)));
+    assertImage(file, { asset_id: ownAssetId });
+    return [file];
+  }
+  if ("asset" in source) throw new Fault("source_run_failed");
   // Jobs of one run that use the same URL share one asset, so they see the same image even if the URL's content
   // changes.
   const asset_id = sourceAssetId(claim.run_id, source.url);
@@ -90,20 +99,48 @@ async function fetchSource(
   claim: RunClaim,
   { asset_id, url }: { asset_id: string; url: string },
 ): Promise<SourceAsset> {
-  const { http, images, database, sourceBuffer, step } = services;
+  const { http, sourceBuffer, step } = services;
   const fetch = async () =>
     (await http.fetch(url, { maxBytes: MAX_SOURCE_BYTES, timeoutSeconds: FETCH_SECONDS })).bytes;
   const { bytes, release } = await sourceBuffer.hold(asset_id, fetch, step.signal);
   try {
-    const normalized = await step.retryWhileUnavailable(() => images.normalize(bytes));
-    return await step.retryWhileUnavailable(async () => {
-      const { file } = await writeSource(services, claim, { asset_id, role: "source", bytes }, normalized);
-      await insertSourceAsset(database, claim, file);
-      return file;
-    });
+    return await storeImage(services, claim, { asset_id, bytes });
   } finally {
     release();
   }
+}
+
+/** Normalizes the image once and repeats only the storing. */
+async function storeImage(
+  services: StepDependencies,
+  claim: RunClaim,
+  { asset_id, bytes }: { asset_id: string; bytes: Uint8Array },
+): Promise<SourceAsset> {
+  const { images, database, step } = services;
+  const normalized = await step.retryWhileUnavailable(() => images.normalize(bytes));
+  return step.retryWhileUnavailable(async () => {
+    const { file } = await writeSource(services, claim, { asset_id, role: "source", bytes }, normalized);
+    await insertSourceAsset(database, claim, file);
+    return file;
+  });
+}
+
+/** Stores the still of a video as an image of this run. Jobs that use the same frame share it. */
+async function takeFrame(
+  services: StepDependencies,
+  claim: RunClaim,
+  video: SourceAsset,
+  frame: VideoFrame,
+): Promise<SourceAsset> {
+  const { database, assets, videoFrames, step } = services;
+  const asset_id = frameAssetId(claim.run_id, video.asset_id, frame);
+  const stored = await findAsset(database, asset_id);
+  if (stored) return stored;
+  const { storage_key } = requireNotDeleted(requireAsset(await findAsset(database, video.asset_id)));
+  const bytes = await step.retryWhileUnavailable(() => assets.storage.bytes(storage_key));
+  if (!bytes) throw new Fault("asset_unavailable", { asset_id: video.asset_id });
+  const still = await step.retryWhileUnavailable(() => videoFrames.extract(bytes, frame));
+  return storeImage(services, claim, { asset_id, bytes: still });
 }
 
 function requireAsset<Asset>(asset: Asset | undefined): Asset {

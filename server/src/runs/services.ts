@@ -3,6 +3,7 @@
 import type { Database } from "../db/connect.ts";
 import type { OpenSnapshot } from "../db/snapshot.ts";
 import type { ImageDecoder } from "../images/image-decoder.ts";
+import type { VideoFrames } from "../images/video-frames.ts";
 import type { Clock, Ids, Random } from "../kit/clock.ts";
 import type { CrashPoint } from "../observe/crash-points.ts";
 import type { Log } from "../observe/log.ts";
@@ -35,6 +36,7 @@ export type Services = ProcessRuntime & {
   assets: AssetStore;
   http: OutboundHttp;
   images: ImageDecoder;
+  videoFrames: VideoFrames;
   providers: ProviderRegistry;
   jobFiles: JobFiles;
   spool: ResponseSpool;

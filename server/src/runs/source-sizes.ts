@@ -5,6 +5,7 @@ import { findRuns, type StoredAsset } from "../db/runs/runs.ts";
 import type { Job, Source, SourceSize } from "../kit/operation.ts";
 import { expectedSize } from "./billable-quantity.ts";
 import type { Services } from "./services.ts";
+import { findOutput, sourceRunId } from "./source-files.ts";
 
 /** `database` is scoped to the tenant. */
 type Dependencies = Pick<Services, "database" | "assets">;
@@ -30,7 +31,10 @@ export async function addSourceSizes(
   const sized: Job[] = [];
   const sizeOf = (source: Source): SourceSize | undefined => {
     if ("job" in source) return sized[source.job] && expectedSize(sized[source.job]!);
-    if ("run" in source) return rows.find((row) => row.run_id === source.run)?.result?.outputs[0];
+    if ("run" in source) {
+      const row = rows.find((each) => each.run_id === sourceRunId(source));
+      return row && findOutput(row, source);
+    }
     const assetId = assetIdOf(source);
     return [...files, ...stored].find((file) => file.asset_id === assetId);
   };

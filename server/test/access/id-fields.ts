@@ -44,8 +44,13 @@ type Schema = JsonObject & {
   anyOf?: Schema[];
 };
 
-const schemaOf = ({ input }: Operation) =>
-  z.toJSONSchema(input, { io: "input", unrepresentable: "any" }) as unknown as Schema;
+/** The schema of the input, with the named schemas inside it in the place of their references. */
+function schemaOf({ input }: Operation): Schema {
+  const { $defs = {}, ...schema } = z.toJSONSchema(input, { io: "input", unrepresentable: "any" });
+  return JSON.parse(JSON.stringify(schema), (_, value) =>
+    typeof value?.$ref === "string" ? $defs[value.$ref.replace("#/$defs/", "")] : value,
+  );
+}
 
 function kindOf(operation: Operation, path: string[], schema: Schema): IdKind | undefined {
   const name = path.filter((part) => part !== "0").at(-1) ?? "";
@@ -148,19 +153,23 @@ const filesOf = ({ properties = {} }: Schema): JsonObject =>
       ]),
   );
 
+const isObject = (value: unknown): value is JsonObject => typeof value === "object" && value !== null;
+
 function put(base: unknown, [first, ...rest]: string[], at: { id: string; schema: Schema }): JsonObject {
   const schema = at.schema.properties?.[first!] ?? at.schema.items ?? {};
   const inner = { id: at.id, schema };
   if (first === undefined) return at.id as never;
-  const known = (base as JsonObject | undefined)?.[first];
+  const fields = isObject(base) ? base : {};
+  const known = fields[first];
   if (rest[0] === "0") {
     // Lists of images want two; all of it is the same.
     const [given] = (known as unknown[] | undefined) ?? [];
+    const isTagged = schema.items?.properties?.tag !== undefined;
     const entry =
       rest.length === 1
         ? at.id
-        : put(given ?? { tag: "hero" }, rest.slice(1), { id: at.id, schema: schema.items ?? {} });
-    return { ...(base as JsonObject), [first]: Array.from({ length: rest.length === 1 ? 2 : 1 }, () => entry) };
+        : put(given ?? (isTagged ? { tag: "hero" } : {}), rest.slice(1), { id: at.id, schema: schema.items ?? {} });
+    return { ...fields, [first]: Array.from({ length: isTagged ? 1 : 2 }, () => entry) };
   }
-  return { ...(base as JsonObject), [first]: rest.length === 0 ? at.id : put(known, rest, inner) };
+  return { ...fields, [first]: rest.length === 0 ? at.id : put(known, rest, inner) };
 }

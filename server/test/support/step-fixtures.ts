@@ -150,6 +150,10 @@ export function createTestFiles() {
       normalize: async (bytes: Uint8Array) => ({ ...inspected, bytes, manifest: undefined }),
       toMask: async (bytes: Uint8Array, _size?: object) => bytes,
     },
+    videoFrames: {
+      extract: async (video: Uint8Array, frame: string): Promise<Uint8Array> =>
+        Buffer.from(`${frame} frame of ${Buffer.from(video)}`),
+    },
     /** The asset id of a URL that this server signed. */
     findIdByUrl: (_url: string): string | undefined => undefined,
     fetch: async (url: string): Promise<{ bytes: Uint8Array }> => ({ bytes: Buffer.from(url) }),
@@ -185,10 +189,11 @@ export function createStepServices({
   files,
   spool = createTestSpool(),
 }: StepParts) {
-  const { storage, images, findIdByUrl, fetch } = files ?? createTestFiles();
+  const { storage, images, videoFrames, findIdByUrl, fetch } = files ?? createTestFiles();
   const signUrl = (id: string) => `https://gesso.example/files/${id}`;
   const parts = {
-    ...{ ...runtime, database, spool, providers, images, http: { fetch }, assets: { storage, signUrl, findIdByUrl } },
+    ...{ ...runtime, database, spool, providers, images, videoFrames, http: { fetch } },
+    ...{ assets: { storage, signUrl, findIdByUrl } },
     notifications: { runEnded: (runId: string) => void runtime.endedRuns.push(runId) },
     loras: { names: new Set<string>(), allowsUnregistered: true },
   } as unknown as Omit<Services, "jobFiles">;

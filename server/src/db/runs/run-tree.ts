@@ -50,8 +50,11 @@ const LIST_MEMBERS = statement(
    select run_id, run_type, status, parent_run_id, root_run_id, model, provider, cost, created_at, started_at,
      finished_at, inputs ->> 'prompt' as prompt, deleted_at is not null as is_deleted,
      coalesce(result -> 'outputs', '[]') as outputs,
-     jsonb_path_query_array(plan, '$[*].images[*].run') as image_run_ids,
-     jsonb_path_query_array(plan, '$[*].mask.run') || jsonb_path_query_array(plan, '$[*].masks[*].run') as mask_run_ids
+     jsonb_path_query_array(plan, '$[*].images[*].run') || jsonb_path_query_array(plan, '$[*].images[*].run_id')
+       as image_run_ids,
+     jsonb_path_query_array(plan, '$[*].mask.run') || jsonb_path_query_array(plan, '$[*].masks[*].run')
+       || jsonb_path_query_array(plan, '$[*].mask.run_id') || jsonb_path_query_array(plan, '$[*].masks[*].run_id')
+       as mask_run_ids
    from members order by root_run_id <> :root_run_id, run_id`,
 ).columns<Omit<RunTreeRow, "referenced_run_ids">>();
 

@@ -1,8 +1,9 @@
 import { z } from "zod";
-import { runId, syncRunFields } from "../../kit/fields.ts";
+import { syncRunFields } from "../../kit/fields.ts";
 import { firstSource, imageField } from "../../kit/image-fields.ts";
 import { defineOperation } from "../../kit/operation.ts";
 import { atLeastOne } from "../../kit/rules.ts";
+import { selectedOutput, sourceRun } from "../../kit/run-outputs.ts";
 import { BackgroundRemoved } from "../../kit/schemas/run.ts";
 
 export const backgroundRemove = defineOperation({
@@ -13,7 +14,7 @@ export const backgroundRemove = defineOperation({
 
   input: z.object({
     image_url: imageField("Source image").optional(),
-    run_id: runId("Run whose image is the source. It becomes the parent").optional(),
+    ...sourceRun("run_id", "Run whose image is the source. It becomes the parent"),
     ...syncRunFields,
   }),
   rules: [atLeastOne("image_url", "run_id")],
@@ -26,7 +27,7 @@ export const backgroundRemove = defineOperation({
     {
       task: "image.remove-background",
       model: "remove-background-default",
-      images: [firstSource(input.image_url, input.run_id)!],
+      images: [firstSource(input.image_url, selectedOutput(input.run_id, input))!],
     },
   ],
   renderResponse: (run) => ({

@@ -1,9 +1,10 @@
 import { z } from "zod";
-import { promptField, runFields, runId, seed } from "../../kit/fields.ts";
+import { promptField, runFields, seed } from "../../kit/fields.ts";
 import { fileField } from "../../kit/files.ts";
 import { firstSource, imageField } from "../../kit/image-fields.ts";
 import { defineOperation } from "../../kit/operation.ts";
 import { pickProvided } from "../../kit/provided-fields.ts";
+import { selectedOutput, sourceRun } from "../../kit/run-outputs.ts";
 import { asEnvelope, EnvelopeError, envelopeSchema } from "../../kit/schemas/run.ts";
 import { aspectRatioIgnored, planWithinMask } from "./mask-blend.ts";
 
@@ -13,7 +14,7 @@ const TUNING = ["rendering_speed", "style_type", "magic_prompt_option", "resolut
 const input = z.object({
   prompt: promptField("Text that describes the character's action and surroundings"),
   character_reference_image: imageField("Image of the character").optional(),
-  character_reference_run_id: runId("Run whose image shows the character. It becomes the parent").optional(),
+  ...sourceRun("character_reference_run_id", "Run whose image shows the character. It becomes the parent"),
   character_reference_file: fileField(
     "Image of the character as a file. Takes precedence over the other sources",
   ).optional(),
@@ -43,7 +44,11 @@ const input = z.object({
 type CharacterInput = z.output<typeof input>;
 
 const referenceOf = (input: CharacterInput) =>
-  firstSource(input.character_reference_file, input.character_reference_image, input.character_reference_run_id);
+  firstSource(
+    input.character_reference_file,
+    input.character_reference_image,
+    selectedOutput(input.character_reference_run_id, input),
+  );
 
 export const generateCharacter = defineOperation({
   name: "images.character",
@@ -61,6 +66,7 @@ export const generateCharacter = defineOperation({
     ...(!input.aspect_ratio && !input.image && { aspect_ratio: "1:1" as const }),
   }),
   parent: (input) => input.character_reference_run_id,
+  parentSource: referenceOf,
   unusedFields: (input) => (input.mask && !input.image ? ["mask"] : []),
   adjustments: (input, provided) => (input.mask && input.image ? aspectRatioIgnored(provided) : []),
   warnings: (input) =>

@@ -1,10 +1,11 @@
 import { z } from "zod";
-import { runFields, runId, textField } from "../../kit/fields.ts";
+import { runFields, textField } from "../../kit/fields.ts";
 import { fileField } from "../../kit/files.ts";
 import { firstSource, imageField } from "../../kit/image-fields.ts";
 import { defineOperation } from "../../kit/operation.ts";
 import { pickProvided } from "../../kit/provided-fields.ts";
 import { atLeastOne } from "../../kit/rules.ts";
+import { selectedOutput, sourceRun } from "../../kit/run-outputs.ts";
 import { Description } from "../../kit/schemas/run.ts";
 
 export const describeImage = defineOperation({
@@ -15,7 +16,7 @@ export const describeImage = defineOperation({
 
   input: z.object({
     image_url: imageField("Source image").optional(),
-    run_id: runId("Run whose image to describe. It becomes the parent").optional(),
+    ...sourceRun("run_id", "Run whose image to describe. It becomes the parent"),
     image: fileField("Source image as a file. Takes precedence over the other sources").optional(),
     detail: z
       .enum(["short", "normal", "long"])
@@ -33,7 +34,7 @@ export const describeImage = defineOperation({
     {
       task: "image.describe",
       model: "describe-default",
-      images: [firstSource(input.image, input.image_url, input.run_id)!],
+      images: [firstSource(input.image, input.image_url, selectedOutput(input.run_id, input))!],
       options: { detail: input.detail, ...pickProvided(input, provided, ["language"]) },
     },
   ],

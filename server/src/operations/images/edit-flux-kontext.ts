@@ -1,7 +1,9 @@
 import { z } from "zod";
-import { promptField, runFields, runId, seed } from "../../kit/fields.ts";
+import { promptField, runFields, seed } from "../../kit/fields.ts";
+import { parseSource } from "../../kit/image-fields.ts";
 import { defineOperation } from "../../kit/operation.ts";
 import { onlyInJson, required } from "../../kit/rules.ts";
+import { requiredSourceRun, selectedOutput } from "../../kit/run-outputs.ts";
 import { Run } from "../../kit/schemas/run.ts";
 import { FLUX_KONTEXT_ASPECT_RATIOS } from "../../models.ts";
 
@@ -12,7 +14,7 @@ export const editFluxKontext = defineOperation({
   run_type: "image-edit",
 
   input: z.object({
-    original_run_id: runId("Run whose image to edit. It becomes the parent"),
+    ...requiredSourceRun("original_run_id", "Run whose image to edit. It becomes the parent"),
     prompt: promptField("Text that describes the change, 1 to 8,000 characters"),
     aspect_ratio: z
       .enum(["match_input_image", ...FLUX_KONTEXT_ASPECT_RATIOS])
@@ -36,7 +38,7 @@ export const editFluxKontext = defineOperation({
       task: "image.edit",
       model: input.model,
       prompt: input.prompt,
-      images: [{ run: input.original_run_id }],
+      images: [parseSource(selectedOutput(input.original_run_id, input))],
       // The provider's own default keeps the shape of the source image.
       aspect_ratio: input.aspect_ratio === "match_input_image" ? undefined : input.aspect_ratio,
       seed: input.seed,

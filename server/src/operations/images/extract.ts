@@ -1,8 +1,9 @@
 import { z } from "zod";
-import { promptField, runFields, runId } from "../../kit/fields.ts";
+import { promptField, runFields } from "../../kit/fields.ts";
 import { firstSource, imageField } from "../../kit/image-fields.ts";
 import { defineOperation, type RunResult } from "../../kit/operation.ts";
 import { atLeastOne } from "../../kit/rules.ts";
+import { selectedOutput, sourceRun } from "../../kit/run-outputs.ts";
 import { Extraction, type JsonObject } from "../../kit/schemas/run.ts";
 
 export const extractObjects = defineOperation({
@@ -13,7 +14,7 @@ export const extractObjects = defineOperation({
 
   input: z.object({
     image_url: imageField("Source image").optional(),
-    run_id: runId("Run whose image is the source. It becomes the parent").optional(),
+    ...sourceRun("run_id", "Run whose image is the source. It becomes the parent"),
     prompt: promptField("Text that names the object, 1 to 8,000 characters"),
     mode: z
       .enum(["extract", "content", "mask"])
@@ -36,7 +37,7 @@ export const extractObjects = defineOperation({
 
   parent: (input) => input.run_id,
   plan: (input) => {
-    const source = firstSource(input.image_url, input.run_id)!;
+    const source = firstSource(input.image_url, selectedOutput(input.run_id, input))!;
     return [
       {
         task: "image.segment",

@@ -8,6 +8,7 @@ import {
   URL_B,
   warningsOf,
 } from "../../../test/support/operation-plans.ts";
+import { modelIds } from "../../models.ts";
 import { generateImage as generate } from "./generate.ts";
 
 describe("a generation", () => {
@@ -58,6 +59,14 @@ describe("a generation", () => {
     const raw = { prompt: "x", model_type: "wan-image-2.1", model_id: RUN_ID, width: 64, height: 64 };
     expect(buildJobs(generate, raw)[0]!.count).toBe(2);
     expect(listValidationErrors(generate, { ...raw, batch_size: 3 })).toEqual(["/batch_size unsupported_parameter"]);
+  });
+
+  it.each(modelIds)("of %s has at most 10 images in both lists together", (model_type) => {
+    const urls = (count: number) => Array.from({ length: count }, () => URL_A);
+    const lists = { prompt: "x", model_type, run_ids: [RUN_ID, RUN_ID] };
+    const isTooMany = (count: number) =>
+      listValidationErrors(generate, { ...lists, image_urls: urls(count) }).includes("/image_urls too_many_items");
+    expect([isTooMany(2), isTooMany(9)]).toEqual([false, true]);
   });
 
   it("accepts images only as URLs", () => {

@@ -5,13 +5,14 @@ import {
   loraName,
   promptField,
   runFields,
-  runId,
   seed,
   sideLength,
   textField,
 } from "../../kit/fields.ts";
+import { parseSource } from "../../kit/image-fields.ts";
 import { defineOperation, type Source } from "../../kit/operation.ts";
 import { allOrNone } from "../../kit/rules.ts";
+import { runEntry } from "../../kit/run-outputs.ts";
 import { asGeneration, Generation, type JsonObject } from "../../kit/schemas/run.ts";
 import { applyModelDefaults, listUnusedFields, modelIds, modelRules, nearestAspectRatio } from "../../models.ts";
 import { aspectRatioIgnored, planWithinMask } from "./mask-blend.ts";
@@ -46,7 +47,7 @@ const input = z.object({
   lora_1: loraName("LoRA for qwen-image-edit").optional(),
   reference_image_url: imageUrl("Reference or style image").optional(),
   image_urls: z.array(imageUrl("An image")).min(1).max(10).optional().describe("Source images, at most 10"),
-  run_ids: z.array(runId("A run")).min(1).max(10).optional().describe("Runs whose images are sources, at most 10"),
+  run_ids: z.array(runEntry("A run")).min(1).max(10).optional().describe("Runs whose images are sources, at most 10"),
   mask_url: imageUrl("Mask for inpainting. White marks the area that changes").optional(),
   seed: seed(),
   negative_prompt: textField("Text that describes what the image must not show").optional(),
@@ -86,7 +87,7 @@ const usedBy = (input: GenerateInput, provided: JsonObject): Partial<GenerateInp
 
 const sourcesOf = ({ image_urls = [], reference_image_url, run_ids = [] }: Partial<GenerateInput>): Source[] => [
   ...[...image_urls, ...(reference_image_url ? [reference_image_url] : [])].map((url) => ({ url })),
-  ...run_ids.map((run) => ({ run })),
+  ...run_ids.map(parseSource),
 ];
 
 /** A mask has no effect without a source image. */

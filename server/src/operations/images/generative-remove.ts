@@ -1,8 +1,9 @@
 import { z } from "zod";
-import { promptField, runFields, runId } from "../../kit/fields.ts";
+import { promptField, runFields } from "../../kit/fields.ts";
 import { firstSource, imageField } from "../../kit/image-fields.ts";
 import { defineOperation } from "../../kit/operation.ts";
 import { atLeastOne } from "../../kit/rules.ts";
+import { selectedOutput, sourceRun } from "../../kit/run-outputs.ts";
 import { Run } from "../../kit/schemas/run.ts";
 
 export const generativeRemove = defineOperation({
@@ -14,7 +15,7 @@ export const generativeRemove = defineOperation({
 
   input: z.object({
     image_url: imageField("Source image").optional(),
-    run_id: runId("Run whose image is the source. It becomes the parent").optional(),
+    ...sourceRun("run_id", "Run whose image is the source. It becomes the parent"),
     prompt: promptField("Text that names the object, 1 to 8,000 characters"),
     remove_shadow: z.boolean().default(true).describe("Also remove the shadow of the object. Default: true"),
     multiple: z.boolean().default(false).describe("Remove all matching objects. Default: false, the best match only"),
@@ -30,7 +31,7 @@ export const generativeRemove = defineOperation({
       task: "image.remove",
       model: "remove-default",
       prompt: input.prompt,
-      images: [firstSource(input.image_url, input.run_id)!],
+      images: [firstSource(input.image_url, selectedOutput(input.run_id, input))!],
       // Always sent: the API documents defaults for both, so the defaults of the provider must not apply.
       options: { remove_shadow: input.remove_shadow, multiple: input.multiple },
     },

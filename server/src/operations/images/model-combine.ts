@@ -1,16 +1,17 @@
 // Fields, rules and plan of the combine operations that name a model.
 import { z } from "zod";
-import { aspectRatio, promptField, runFields, runId } from "../../kit/fields.ts";
+import { aspectRatio, promptField, runFields } from "../../kit/fields.ts";
 import { imageField, parseSource } from "../../kit/image-fields.ts";
 import type { Job } from "../../kit/operation.ts";
 import { totalItemsBetween } from "../../kit/rules.ts";
+import { runEntry } from "../../kit/run-outputs.ts";
 
 const LISTS = ["image_urls", "run_ids", "images"] as const;
 
 export const combineFields = {
   prompt: promptField("Text that describes the combined image, 1 to 8,000 characters"),
   image_urls: z.array(imageField("An image")).min(2).max(10).optional().describe("URLs of images, 2 to 10"),
-  run_ids: z.array(runId("A run")).min(2).max(10).optional().describe("Runs whose images are used, 2 to 10"),
+  run_ids: z.array(runEntry("A run")).min(2).max(10).optional().describe("Runs whose images are used, 2 to 10"),
   images: z
     .array(imageField("An image as a URL, base64 or run ID; in a form also as a file"))
     .min(1)

@@ -1,17 +1,18 @@
 // Fields, rules and plan of the edit operations that name a model.
 import type { z } from "zod";
-import { aspectRatio, promptField, runFields, runId, seed } from "../../kit/fields.ts";
+import { aspectRatio, promptField, runFields, seed } from "../../kit/fields.ts";
 import { fileField } from "../../kit/files.ts";
 import { firstSource, imageField } from "../../kit/image-fields.ts";
 import type { Job } from "../../kit/operation.ts";
 import { atLeastOne, equalIfBoth } from "../../kit/rules.ts";
+import { selectedOutput, sourceRun } from "../../kit/run-outputs.ts";
 import type { JsonObject } from "../../kit/schemas/run.ts";
 import { planWithinMask } from "./mask-blend.ts";
 
 export const editFields = {
   prompt: promptField("Text that describes the change, 1 to 8,000 characters"),
   image_url: imageField("Image to edit").optional(),
-  run_id: runId("Run whose image to edit. It becomes the parent").optional(),
+  ...sourceRun("run_id", "Run whose image to edit. It becomes the parent"),
   image: fileField("Image to edit, as a file. Takes precedence over the other sources").optional(),
   reference_image_url: imageField("Reference image for style or content").optional(),
   reference_url: imageField("Use reference_image_url instead").optional().meta({ deprecated: true }),
@@ -42,7 +43,10 @@ export function translateReferenceUrl({ reference_url, ...raw }: JsonObject): Js
 
 export function editPlan(model: string, input: EditInput, count?: number): Job[] {
   const mask = firstSource(input.mask, input.mask_url);
-  const sources = [firstSource(input.image, input.image_url, input.run_id), firstSource(input.reference_image_url)];
+  const sources = [
+    firstSource(input.image, input.image_url, selectedOutput(input.run_id, input)),
+    firstSource(input.reference_image_url),
+  ];
   return planWithinMask({
     task: "image.edit",
     model,

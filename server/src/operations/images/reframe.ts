@@ -1,10 +1,11 @@
 import { z } from "zod";
-import { aspectRatio, promptField, runFields, runId } from "../../kit/fields.ts";
+import { aspectRatio, promptField, runFields } from "../../kit/fields.ts";
 import { fileField } from "../../kit/files.ts";
 import { firstSource, imageField } from "../../kit/image-fields.ts";
 import { defineOperation } from "../../kit/operation.ts";
 import { pickProvided } from "../../kit/provided-fields.ts";
 import { allOrNone, atLeastOne } from "../../kit/rules.ts";
+import { selectedOutput, sourceRun } from "../../kit/run-outputs.ts";
 import { Run } from "../../kit/schemas/run.ts";
 
 const EDGES = ["x_start", "x_end", "y_start", "y_end"];
@@ -19,7 +20,7 @@ export const reframeImage = defineOperation({
   input: z.object({
     prompt: promptField("Text that describes the new area, 1 to 8,000 characters").optional(),
     image_url: imageField("Source image").optional(),
-    run_id: runId("Run whose image is the source. It becomes the parent").optional(),
+    ...sourceRun("run_id", "Run whose image is the source. It becomes the parent"),
     image_file: fileField("Source image as a file. Takes precedence over the other sources").optional(),
     aspect_ratio: aspectRatio("New aspect ratio, such as 16:9"),
     model: z
@@ -44,7 +45,7 @@ export const reframeImage = defineOperation({
       task: "image.reframe",
       model: input.model,
       prompt: input.prompt,
-      images: [firstSource(input.image_file, input.image_url, input.run_id)!],
+      images: [firstSource(input.image_file, input.image_url, selectedOutput(input.run_id, input))!],
       aspect_ratio: input.aspect_ratio,
       options: pickProvided(input, provided, ["grid_position_x", "grid_position_y", ...EDGES]),
     },

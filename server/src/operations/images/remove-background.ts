@@ -1,9 +1,10 @@
 import { z } from "zod";
-import { filename, runId, syncRunFields } from "../../kit/fields.ts";
+import { filename, syncRunFields } from "../../kit/fields.ts";
 import { fileField } from "../../kit/files.ts";
 import { firstSource, imageField } from "../../kit/image-fields.ts";
 import { defineOperation } from "../../kit/operation.ts";
 import { atLeastOne, onlyInForm, onlyInJson, required } from "../../kit/rules.ts";
+import { selectedOutput, sourceRun } from "../../kit/run-outputs.ts";
 import { Run } from "../../kit/schemas/run.ts";
 
 export const removeBackground = defineOperation({
@@ -14,7 +15,7 @@ export const removeBackground = defineOperation({
 
   input: z.object({
     imageUrl: imageField("Source image").optional(),
-    run_id: runId("Run whose image is the source. It becomes the parent").optional(),
+    ...sourceRun("run_id", "Run whose image is the source. It becomes the parent"),
     image: fileField("Source image as a file. Takes precedence over the other sources").optional(),
     filename: filename(),
     ...syncRunFields,
@@ -29,7 +30,7 @@ export const removeBackground = defineOperation({
     {
       task: "image.remove-background",
       model: "remove-background-default",
-      images: [firstSource(input.image, input.imageUrl, input.run_id)!],
+      images: [firstSource(input.image, input.imageUrl, selectedOutput(input.run_id, input))!],
     },
   ],
   renderResponse: (run) => run,

@@ -1,9 +1,10 @@
 import { z } from "zod";
-import { filename, promptField, runId, syncRunFields } from "../../kit/fields.ts";
+import { filename, promptField, syncRunFields } from "../../kit/fields.ts";
 import { fileField } from "../../kit/files.ts";
 import { firstSource, imageField } from "../../kit/image-fields.ts";
 import { defineOperation } from "../../kit/operation.ts";
 import { atLeastOne, onlyInForm, onlyInJson, required } from "../../kit/rules.ts";
+import { selectedOutput, sourceRun } from "../../kit/run-outputs.ts";
 import { Run } from "../../kit/schemas/run.ts";
 
 export const segmentImage = defineOperation({
@@ -15,7 +16,7 @@ export const segmentImage = defineOperation({
   input: z.object({
     prompt: promptField("Text that names the object, 1 to 8,000 characters"),
     imageUrl: imageField("Source image").optional(),
-    run_id: runId("Run whose image is the source. It becomes the parent").optional(),
+    ...sourceRun("run_id", "Run whose image is the source. It becomes the parent"),
     image: fileField("Source image as a file. Takes precedence over the other sources").optional(),
     filename: filename(),
     ...syncRunFields,
@@ -31,7 +32,7 @@ export const segmentImage = defineOperation({
       task: "image.segment",
       model: "segment-default",
       prompt: input.prompt,
-      images: [firstSource(input.image, input.imageUrl, input.run_id)!],
+      images: [firstSource(input.image, input.imageUrl, selectedOutput(input.run_id, input))!],
       count: 1,
     },
   ],

@@ -1,9 +1,10 @@
 import { z } from "zod";
-import { runFields, runId } from "../../kit/fields.ts";
+import { runFields } from "../../kit/fields.ts";
 import { fileField } from "../../kit/files.ts";
 import { firstSource, imageField } from "../../kit/image-fields.ts";
 import { defineOperation } from "../../kit/operation.ts";
 import { atLeastOne } from "../../kit/rules.ts";
+import { selectedOutput, sourceRun } from "../../kit/run-outputs.ts";
 import { Run } from "../../kit/schemas/run.ts";
 
 export const upscaleImage = defineOperation({
@@ -14,7 +15,7 @@ export const upscaleImage = defineOperation({
 
   input: z.object({
     image_url: imageField("Source image").optional(),
-    run_id: runId("Run whose image is the source. It becomes the parent").optional(),
+    ...sourceRun("run_id", "Run whose image is the source. It becomes the parent"),
     image: fileField("Source image as a file. Takes precedence over the other sources").optional(),
     factor: z
       .union([z.literal(2), z.literal(4)])
@@ -31,7 +32,7 @@ export const upscaleImage = defineOperation({
     {
       task: "image.upscale",
       model: "upscale-default",
-      images: [firstSource(input.image, input.image_url, input.run_id)!],
+      images: [firstSource(input.image, input.image_url, selectedOutput(input.run_id, input))!],
       options: { factor: input.factor },
     },
   ],

@@ -1,9 +1,10 @@
 import { z } from "zod";
-import { runFields, runId, seed } from "../../kit/fields.ts";
+import { runFields, seed } from "../../kit/fields.ts";
 import { fileField } from "../../kit/files.ts";
 import { firstSource, imageField } from "../../kit/image-fields.ts";
 import { defineOperation } from "../../kit/operation.ts";
 import { atLeastOne } from "../../kit/rules.ts";
+import { selectedOutput, sourceRun } from "../../kit/run-outputs.ts";
 import { Run } from "../../kit/schemas/run.ts";
 
 export const varyImage = defineOperation({
@@ -14,7 +15,7 @@ export const varyImage = defineOperation({
 
   input: z.object({
     image_url: imageField("Source image").optional(),
-    run_id: runId("Run whose image is the source. It becomes the parent").optional(),
+    ...sourceRun("run_id", "Run whose image is the source. It becomes the parent"),
     image: fileField("Source image as a file. Takes precedence over the other sources").optional(),
     n: z.int().min(1).max(4).default(2).describe("Number of variations, 1 to 4. Default: 2"),
     seed: seed(),
@@ -30,7 +31,7 @@ export const varyImage = defineOperation({
       task: "image.edit",
       model: "edit-default",
       prompt: "A variation of this picture, alike and yet its own",
-      images: [firstSource(input.image, input.image_url, input.run_id)!],
+      images: [firstSource(input.image, input.image_url, selectedOutput(input.run_id, input))!],
       seed: input.seed,
       count: input.n,
     },

@@ -1,9 +1,10 @@
 import { z } from "zod";
-import { aspectRatio, promptField, runFields, runId, seed, textField } from "../../kit/fields.ts";
+import { aspectRatio, promptField, runFields, seed, textField } from "../../kit/fields.ts";
 import { firstSource, imageField } from "../../kit/image-fields.ts";
 import { defineOperation } from "../../kit/operation.ts";
 import { pickProvided } from "../../kit/provided-fields.ts";
 import { exactlyOne } from "../../kit/rules.ts";
+import { selectedOutput, sourceRun } from "../../kit/run-outputs.ts";
 import { Video, VideoError } from "../../kit/schemas/run.ts";
 
 export const generateVideo = defineOperation({
@@ -16,7 +17,7 @@ export const generateVideo = defineOperation({
     prompt: promptField("Text that describes the video, 1 to 8,000 characters").optional(),
     negative_prompt: textField("Text that describes what the video must not show").optional(),
     image_url: imageField("First frame of the video").optional(),
-    source_run_id: runId("Run whose image is the first frame. It becomes the parent").optional(),
+    ...sourceRun("source_run_id", "Run whose image is the first frame. It becomes the parent"),
     aspect_ratio: aspectRatio("Aspect ratio of the video. Default: 16:9").default("16:9"),
     duration: z.number().min(1).max(60).default(3).describe("Duration in seconds, 1 to 60. Default: 3"),
     seed: seed(),
@@ -42,7 +43,7 @@ export const generateVideo = defineOperation({
       model: "video-default",
       prompt: input.prompt,
       negative_prompt: input.negative_prompt,
-      images: [firstSource(input.image_url, input.source_run_id)!],
+      images: [firstSource(input.image_url, selectedOutput(input.source_run_id, input))!],
       // Aspect ratio and duration are always sent, because the API promises them. Other options only if the caller set
       // them.
       aspect_ratio: input.aspect_ratio,
