@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs";
 import {
   type CallOptions,
   type Client,
+  type ClientOptions,
   createClient,
   type FieldError,
   GessoError,
@@ -19,6 +20,7 @@ type Schema = { type?: string; anyOf?: Schema[]; properties?: Record<string, Sch
 type Parameter = { name: string; in: string; schema: Schema };
 type OpenApiOperation = {
   operationId: string;
+  "x-aliases"?: string[];
   parameters: Parameter[];
   requestBody?: { content: Record<string, { schema: Schema }> };
 };
@@ -44,35 +46,42 @@ const operations = Object.entries<Record<string, OpenApiOperation>>(contract.pat
 const STREAMS = ["runs.events", "events.stream"];
 
 /**
- * `onCall` is called for each call of the client. What is no operation goes over HTTP: files, the contract, unknown
- * paths.
+ * `onCall` gets the names of the operation of each call of the client. What is no operation goes over HTTP: files, the
+ * contract, unknown paths.
  */
 export function sendThroughClient(
   environment: Pick<TestEnvironment, "url" | "key">,
-  spoke: () => void,
+  onCall: (names: string[]) => void,
 ): SendApiRequest {
   // Tests expect errors; the client's own retries are off.
   const settings = { baseUrl: environment.url, apiKey: environment.key, maxRetries: 0 };
-  const client = createClient(settings);
-  const unchecked = createClient({ ...settings, validate: false });
   const plain = sendOverHttp(environment);
   return async (method, path, sending = {}) => {
     const [place = "", query = ""] = path.split("?");
     const operation = findContractOperation(method, place);
     // Streams are not responses: the client yields them event by event, and has its own tests.
     if (!operation || STREAMS.includes(operation.operationId)) return plain(method, path, sending);
-    spoke();
     const input = inputOf(operation, query, sending.body);
     const name = clientMethodName(operation, input);
+    onCall([name, ...(operation["x-aliases"] ?? [])]);
     const given = buildArguments(operation, operation.place.exec(place)?.groups ?? {}, input);
-    const perform = (own: Client) => {
-      const named = methodOf(own, name);
+    const perform = async (options: ClientOptions) => {
+      const refused: Response[] = [];
+      const noting: typeof fetch = async (target, init) => {
+        const response = await fetch(target, init);
+        if (!response.ok) refused.push(response.clone());
+        return response;
+      };
+      const named = methodOf(createClient({ ...settings, ...options, fetch: noting }), name);
       const kind = sending.body instanceof FormData ? named.formData : named.json;
-      return toApiResponse((kind ?? named)(...given, optionsOf(sending)).withResponse());
+      const shown = await toApiResponse((kind ?? named)(...given, optionsOf(sending)).withResponse());
+      return shown.isClientError && refused[0] ? { ...shown, errorBody: await refused[0].json() } : shown;
     };
-    const response = await perform(client);
-    if (response.isLocal) expectSaidBy(await perform(unchecked), response);
-    return response;
+    const response = await perform({});
+    if (!response.isLocal) return response;
+    const unchecked = await perform({ validate: false });
+    expectSaidBy(unchecked, response);
+    return { ...response, errorBody: unchecked.errorBody };
   };
 }
 

@@ -6,12 +6,11 @@ import { join } from "node:path";
 import { v7 } from "uuid";
 import { afterAll, describe, expect } from "vitest";
 import { poolEnv, startFakeComfyui } from "../fake-vendors/comfyui.ts";
-import { type ApiCaller, type ApiResponse, createCaller, sendOverHttp } from "../support/api-caller.ts";
+import type { ApiCaller, ApiResponse } from "../support/api-caller.ts";
 import { insertTestModel, MODEL_IDS } from "../support/custom-models.ts";
 import { createTestTenant } from "../support/tenants.ts";
-import { sendThroughClient } from "./client-transport.ts";
 import { type Body, CUSTOM_MODEL_FIELDS, expectNoNewRun, findSandboxJob } from "./expectations.ts";
-import { countClientCall, currentTransport, it } from "./http-and-client.ts";
+import { it } from "./http-and-client.ts";
 import { useSuite } from "./suite.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "gesso-models-"));
@@ -33,6 +32,7 @@ afterAll(async () => {
 });
 
 const WAN = { model_type: "wan-image-2.1", width: 64, height: 64 };
+const QWEN = { model_type: "qwen-image-edit", width: 64, height: 64 };
 const generate = (body: Body, caller: ApiCaller = suite.caller) => caller.generate({ prompt: "a hill", ...body });
 const finished = async (body: Body) => {
   const { status, body: run } = await generate({ sync: true, ...body });
@@ -53,9 +53,7 @@ const text = (about: string) => `${about} ${v7()}`;
 async function colleague(user_id = `user-${v7()}`): Promise<{ user_id: string; caller: ApiCaller }> {
   const of = "00000000-0000-7000-8000-000000000001";
   const { key } = await createTestTenant(suite.environment, { tenantId: of, user_id, role: "developer" });
-  const theirs = { url: suite.environment.url, key };
-  const send = currentTransport() === "client" ? sendThroughClient(theirs, countClientCall) : sendOverHttp(theirs);
-  return { user_id, caller: createCaller(send) };
+  return { user_id, caller: suite.callerWith(key) };
 }
 const create = async (body: Body = {}, caller: ApiCaller = suite.caller): Promise<any> => {
   const draft = { name: "Ink", model_type: "wan-image-2.1", deployment_id: `ink-${v7()}`, ...body };
@@ -157,6 +155,21 @@ describe("a custom model", () => {
     expect([run.provider, run.warnings, run.inputs.model_id]).toEqual(["comfyui", [], model_id]);
     expect(graphOf(prompt).lora).toMatchObject({ lora_name: `${deployment_id}.safetensors` });
     expect(run.inputs).not.toHaveProperty("deployment_id");
+  });
+});
+
+describe("a LoRA", () => {
+  it("[GEN-020] named by lora_1 is loaded between qwen-image-edit and its sampler, with its strength", async () => {
+    const [lora_1, prompt] = [`ink-${v7()}`, text("inked")];
+    const run = await finished({ ...QWEN, prompt, lora_1, strength_model: 0.75 });
+    expect([run.provider, run.warnings]).toEqual(["comfyui", []]);
+    const { lora, shift } = graphOf(prompt);
+    expect(lora).toEqual({ model: ["unet", 0], lora_name: `${lora_1}.safetensors`, strength_model: 0.75 });
+    expect(shift!.model).toEqual(["lora", 0]);
+    const bare = text("not inked");
+    await finished({ ...QWEN, prompt: bare });
+    expect(graphOf(bare)).not.toHaveProperty("lora");
+    expect(graphOf(bare).shift!.model).toEqual(["unet", 0]);
   });
 });
 

@@ -1,4 +1,4 @@
-// Conformance: the limits of fields, headers and lists. Bytes, pixels, depth and time are in lim-bytes.test.ts.
+// Conformance: the limits of fields, headers and lists. Bytes, pixels, depth and time are in size-limits.test.ts.
 import { describe, expect } from "vitest";
 import {
   type Body,
@@ -10,10 +10,12 @@ import {
   expectGenerateAccepted,
   expectNoNewRun,
   fieldErrorsOf,
+  findSandboxJob,
   LORAS,
 } from "./expectations.ts";
 import { it } from "./http-and-client.ts";
-import { useSuite } from "./suite.ts";
+import { postRefused, REFUSED_PROMPT } from "./response-checks.ts";
+import { drawScene, useSuite } from "./suite.ts";
 
 const suite = useSuite({ SYNC_SECONDS: "2" });
 const WAN_1 = { model_type: "wan-image-2.1", ...CUSTOM_MODEL_FIELDS };
@@ -24,6 +26,10 @@ const refused = (path: string, body: unknown) => expectNoNewRun(suite, () => sui
 const urls = (count: number) => Array.from({ length: count }, (_, index) => suite.imageUrl(`${index}.png`));
 const runs = async (count: number): Promise<string[]> =>
   count > 0 ? [await suite.uploadImage(), ...(await runs(count - 1))] : [];
+
+/** The value of a field of generate in the job that the sandbox received. */
+const receivedValue = (field: string, { count, options, ...job }: Record<string, any>): unknown =>
+  field.startsWith("batch_") ? count : (job[field] ?? options[field]);
 
 describe("numbers of generate", () => {
   it.each<[string, string, number, number, number, number, Body]>([
@@ -47,10 +53,13 @@ describe("numbers of generate", () => {
         "out_of_range",
       );
     }
-    for (const value of [min, max]) {
-      const run = await expectGenerateAccepted(suite, { ...body, [field]: value });
-      expect([run.inputs[field], run.warnings]).toEqual([value, []]);
-    }
+    await Promise.all(
+      [min, max].map(async (value) => {
+        const run = await postRefused(suite, "/runs/generate", { prompt: REFUSED_PROMPT, ...body, [field]: value });
+        expect([run.inputs[field], run.warnings]).toEqual([value, []]);
+        expect(receivedValue(field, (await findSandboxJob(suite, run.run_id)).request)).toBe(value);
+      }),
+    );
   });
 
   it.each<[string, string, number, Body]>([
@@ -308,8 +317,11 @@ describe("metadata", () => {
   ])("[%s] has at most %s, in a run and in an upload", async (_id, _says, metadataOf, most) => {
     const fits = metadataOf(most);
     expect((await expectGenerateAccepted(suite, { metadata: fits })).metadata).toEqual(fits);
-    const run_id = await suite.uploadImage(undefined, { metadata: JSON.stringify(fits) });
-    expect((await suite.caller.get(`/runs/${run_id}`)).body.metadata).toEqual(fits);
+    const upload = await suite.caller.post(
+      "/upload",
+      suite.form({ file: await drawScene(), metadata: JSON.stringify(fits) }),
+    );
+    expect((await suite.caller.get(`/runs/${upload.body.data.run_id}`)).body.metadata).toEqual(fits);
 
     const metadata = metadataOf(most + 1);
     const image = Buffer.from("never looked at");

@@ -1,27 +1,34 @@
-// Runs each shared conformance test twice in the same environment: over HTTP and through the client. A test that makes
-// no call through the client fails.
+// Runs each shared conformance test twice in the same environment: over HTTP and through the client. Through the client,
+// a test fails unless the operation of each of its statements was called through the client.
 import { readFileSync } from "node:fs";
 import { it as once, type TestAPI } from "vitest";
 
 export type Transport = "http" | "client";
 
-type Statement = { id: string; via: "both" | Transport };
+type Statement = { id: string; operation: string | null; via: "both" | Transport };
 const read = (name: string) => JSON.parse(readFileSync(new URL(name, import.meta.url), "utf8"));
 const statements: Statement[] = read("checklist.json");
 const { says: _, ...clientExceptions }: Record<string, string> = read("client-exceptions.json");
-const shared = new Set(
-  statements.filter(({ id, via }) => via === "both" && !(id in clientExceptions)).map(({ id }) => id),
+const shared = new Map(
+  statements
+    .filter(({ id, via }) => via === "both" && !(id in clientExceptions))
+    .map(({ id, operation }) => [id, operation]),
 );
 
+/** Operations with which tests look at the result of another request, or end its run. */
+const SUPPORTING_OPERATIONS = ["runs.get", "runs.list", "runs.cancel"];
+
 let way: Transport = "http";
-let spoken = 0;
+let clientCalls: string[] = [];
 
 /** The transport of the running test. */
 export const currentTransport = (): Transport => way;
-export const countClientCall = (times = 1): void => {
-  spoken += times;
+/** `operations`: the names of operations that were called through the client. */
+export const recordClientCalls = (operations: string[]): void => {
+  clientCalls.push(...operations);
 };
-export const countedClientCalls = (): number => spoken;
+/** The names of the operations that the running test has called through the client. */
+export const listClientCalls = (): string[] => clientCalls;
 
 type Work = (...given: any[]) => unknown;
 type Given = (Work | object | number)[];
@@ -30,18 +37,30 @@ const isShared = (ids: string[]) => ids.some((id) => shared.has(id));
 const idsIn = (name: string) => [...name.matchAll(/\[([A-Z]{3}-\d{3})\]/g)].map(([, id]) => id!);
 const again = (name: string) => `${name} (client)`;
 
-const byClient = (given: Given): Given =>
-  given.map((each) => (typeof each === "function" ? (...row: unknown[]) => asClient(each as Work, row) : each));
+type IdsOf = (row: unknown) => string[];
+const byClient = (given: Given, idsOf: IdsOf): Given =>
+  given.map((each) =>
+    typeof each === "function" ? (...row: unknown[]) => asClient(each as Work, row, idsOf(row)) : each,
+  );
 
-async function asClient(work: Work, row: unknown[]): Promise<void> {
+async function asClient(work: Work, row: unknown[], ids: string[]): Promise<void> {
   way = "client";
-  spoken = 0;
+  clientCalls = [];
   try {
     await work(...row);
-    if (spoken === 0) throw new Error("Nothing of this test went through the client");
+    if (clientCalls.length === 0) throw new Error("Nothing of this test went through the client");
+    const missing = ids.filter((id) => shared.has(id) && !clientCalls.some((call) => isUnderTest(id, call)));
+    const calls = [...new Set(clientCalls)].join(", ");
+    if (missing.length > 0) throw new Error(`The request of ${missing} did not go through the client, only ${calls}`);
   } finally {
     way = "http";
   }
+}
+
+/** Whether a call is of the operation that the statement is about; one about several operations names none. */
+function isUnderTest(id: string, call: string): boolean {
+  const operation = shared.get(id);
+  return operation ? call === operation : !SUPPORTING_OPERATIONS.includes(call);
 }
 
 const plain = once as unknown as (name: string, ...given: Given) => void;
@@ -49,7 +68,7 @@ const plain = once as unknown as (name: string, ...given: Given) => void;
 /** Both ways, whatever the test is about. */
 export function itOverHttpAndClient(name: string, ...given: Given): void {
   plain(name, ...given);
-  plain(again(name), ...byClient(given));
+  plain(again(name), ...byClient(given, () => idsIn(name)));
 }
 
 function both(name: string, ...given: Given): void {
@@ -65,7 +84,7 @@ const each =
     run(table, name, given);
     const idOf = (row: unknown) => (name.includes("[%s]") ? [String([row].flat()[0])] : idsIn(name));
     const rows = table.filter((row) => isShared(idOf(row)));
-    if (rows.length > 0) run(rows, again(name), byClient(given));
+    if (rows.length > 0) run(rows, again(name), byClient(given, idOf));
   };
 
 /** vitest's `it`, both ways. */

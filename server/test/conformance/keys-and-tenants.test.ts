@@ -15,11 +15,16 @@ import {
 import { useSuite } from "./suite.ts";
 
 const suite = useSuite();
-const bearing = (key: string) => createHttpCaller({ url: suite.environment.url, key });
+const bearing = (key: string) => suite.callerWith(key);
 const withoutRequest = ({ status, body }: { status: number; body: any }) =>
   JSON.stringify([status, body]).replaceAll(body.details?.request_id ?? "-", "");
 let otherTenant: TestTenant;
+/** Minted before the other tests, so that it expires while they run. */
+let shortToken: string;
 beforeAll(async () => {
+  const minted = await suite.caller.post("/tokens", { scopes: ["runs:read"], expires_in: 1 });
+  shortToken = minted.body.access_token;
+  expect([minted.body.expires_in, (await bearing(shortToken).get("/runs")).status]).toEqual([1, 200]);
   otherTenant = await createTestTenant(suite.environment, { user_id: "other-user" });
 });
 const image = async () => Buffer.from(await (await fetch(suite.imageUrl())).arrayBuffer());
@@ -234,4 +239,10 @@ describe("tenants", () => {
       expect([path, response.status]).toEqual([path, 401]);
     }
   });
+});
+
+it("[AUT-021] a minted token does not work after it has expired", async () => {
+  const response = async () => statusAndCode(await bearing(shortToken).get("/runs"));
+  // A few seconds are allowed to clocks that differ.
+  await expect.poll(response, { timeout: 10_000, interval: 200 }).toEqual([401, "token_expired"]);
 });

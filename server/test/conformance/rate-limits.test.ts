@@ -1,9 +1,8 @@
 // Limits of a caller: unfinished runs at a time, and requests per minute.
 import { describe, expect } from "vitest";
-import { type ApiCaller, createCaller, createHttpCaller } from "../support/api-caller.ts";
+import type { ApiCaller } from "../support/api-caller.ts";
 import { createTestTenant, type TenantOptions } from "../support/tenants.ts";
-import { sendThroughClient } from "./client-transport.ts";
-import { countClientCall, currentTransport, it } from "./http-and-client.ts";
+import { it } from "./http-and-client.ts";
 import { statusAndCode } from "./run-requests.ts";
 import { useSuite } from "./suite.ts";
 
@@ -11,13 +10,8 @@ const suite = useSuite();
 const SLOW = { prompt: "[sandbox:delay=20] patience", width: 64, height: 64 };
 
 /** A caller of a new tenant, on the transport of the running test. */
-async function callerWith(options: TenantOptions): Promise<ApiCaller> {
-  const { key } = await createTestTenant(suite.environment, options);
-  const environment = { url: suite.environment.url, key };
-  return currentTransport() === "http"
-    ? createHttpCaller(environment)
-    : createCaller(sendThroughClient(environment, countClientCall));
-}
+const callerWith = async (options: TenantOptions): Promise<ApiCaller> =>
+  suite.callerWith((await createTestTenant(suite.environment, options)).key);
 
 describe("open runs", () => {
   it("[LIM-054] are as many as the operator allows, and one more when one has ended", async () => {

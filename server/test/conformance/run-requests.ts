@@ -117,8 +117,8 @@ export function readRunRef({ body }: ApiResponse): { run_id: string; isOpen: boo
 export const fieldErrors = ({ body }: ApiResponse): string[] =>
   (body.details?.errors ?? []).map(({ path, code }: { path: string; code: string }) => `${path} ${code}`);
 
-/** The `success` field of a response. The client throws errors instead of returning their body. */
-export const envelopeSuccess = ({ isClientError: isRaised, body }: ApiResponse): unknown => !isRaised && body.success;
+/** The `success` field of a response, also of an error response for which the client threw. */
+export const envelopeSuccess = ({ body, errorBody = body }: ApiResponse): unknown => errorBody.success;
 
 export const statusAndCode = ({ status, body }: Pick<ApiResponse, "status" | "body">) => [status, body.code];
 

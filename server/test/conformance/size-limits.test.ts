@@ -180,7 +180,8 @@ describe("trees and waiting", () => {
     for (let level = 2; level <= 63; level++) deepest = await suite.uploadImage(undefined, { parent_id: deepest });
     const below = { prompt: ENDLESS_PROMPT, run_id: deepest };
     await expectAccepted(suite, "/edits/vendora", below);
-    const last = await suite.uploadImage(undefined, { parent_id: deepest });
+    const upload = await suite.caller.post("/upload", suite.form({ file: await drawScene(), parent_id: deepest }));
+    const last = upload.body.data.run_id;
     expect(last).toMatch(/^[0-9a-f-]{36}$/);
     for (const [path, body] of [
       ["/upload", suite.form({ file: await drawScene(), parent_id: last })],

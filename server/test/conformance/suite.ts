@@ -8,15 +8,17 @@ import { type ApiCaller, createCaller, createHttpCaller } from "../support/api-c
 import { insertDefaultTestModels } from "../support/custom-models.ts";
 import { startTestEnvironment, type TestEnvironment } from "../support/test-environment.ts";
 import { sendThroughClient } from "./client-transport.ts";
-import { countClientCall, countedClientCalls, currentTransport, type Transport } from "./http-and-client.ts";
+import { currentTransport, listClientCalls, recordClientCalls, type Transport } from "./http-and-client.ts";
 
 export type Suite = {
   environment: TestEnvironment;
   /** Sends requests over the transport of the running test: HTTP or the client. */
   caller: ApiCaller;
+  /** The same with another credential. */
+  callerWith(key: string): ApiCaller;
   /** URL of an image on a server that the test runs. */
   imageUrl(name?: string): string;
-  /** Uploads an image and returns the ID of its run. */
+  /** Uploads an image over HTTP, as a source of the request under test, and returns the ID of its run. */
   uploadImage(bytes?: Buffer, fields?: Record<string, string>): Promise<string>;
   /** A form with these fields; Buffers become files. */
   form(fields: Record<string, string | Buffer | (string | Buffer)[]>): FormData;
@@ -61,16 +63,19 @@ export function useSuite(env: Record<string, string> = {}): Suite {
     const origin = `http://127.0.0.1:${(images.address() as AddressInfo).port}`;
     const environment = await startTestEnvironment({ env: { FETCH_ALLOW_ORIGINS: origin, ...env } });
     await insertDefaultTestModels(environment);
-    const callers = {
-      http: createHttpCaller(environment),
-      client: createCaller(sendThroughClient(environment, countClientCall)),
-    };
+    const { url } = environment;
+    const callersOf = (key: string) => ({
+      http: createHttpCaller({ url, key }),
+      client: createCaller(sendThroughClient({ url, key }, recordClientCalls)),
+    });
+    const callers = callersOf(environment.key);
     Object.defineProperty(suite, "caller", { get: () => callers[currentTransport()] });
     const ready: Omit<Suite, "caller" | "form"> = {
       environment,
+      callerWith: (key) => callersOf(key)[currentTransport()],
       imageUrl: (name = "scene.png") => `${origin}/${name}`,
       uploadImage: async (image, fields = {}) => {
-        const { body } = await suite.caller.post("/upload", form({ file: image ?? bytes, ...fields }));
+        const { body } = await callers.http.post("/upload", form({ file: image ?? bytes, ...fields }));
         return body.data.run_id;
       },
     };
@@ -96,14 +101,17 @@ function form(fields: Parameters<Suite["form"]>[0]): FormData {
 
 /** A value that several tests share: created once for each transport, by the first test that needs it. */
 export function oncePerTransport<T>(make: () => Promise<T>): () => Promise<T> {
-  const made = new Map<Transport, { value: T; times: number }>();
+  const made = new Map<Transport, { value: T; calls: string[] }>();
   return async () => {
     const transport = currentTransport();
     const known = made.get(transport);
-    const before = countedClientCalls();
-    const own = known ?? { value: await make(), times: countedClientCalls() - before };
-    made.set(transport, own);
-    if (known) countClientCall(known.times);
-    return own.value;
+    if (known) {
+      recordClientCalls(known.calls);
+      return known.value;
+    }
+    const before = listClientCalls().length;
+    const value = await make();
+    made.set(transport, { value, calls: listClientCalls().slice(before) });
+    return value;
   };
 }

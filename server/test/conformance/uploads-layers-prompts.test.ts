@@ -2,8 +2,9 @@
 import sharp from "sharp";
 import { beforeAll, describe, expect } from "vitest";
 import type { ApiResponse } from "../support/api-caller.ts";
+import { findSandboxJob } from "./expectations.ts";
 import { it } from "./http-and-client.ts";
-import { download } from "./response-checks.ts";
+import { callSandbox, download } from "./response-checks.ts";
 import { envelopeSuccess, fieldErrors, formOf, statusAndCode, UNKNOWN_ID } from "./run-requests.ts";
 import { drawScene, useSuite } from "./suite.ts";
 
@@ -120,12 +121,9 @@ describe("an upload", () => {
   });
 
   it("[UPL-016] is a source for later operations, and their parent", async () => {
-    const { body } = await suite.caller.post("/edits/extract", {
-      run_id: source,
-      prompt: "the red circle",
-      sync: true,
-    });
-    expect(body).toMatchObject({ status: "completed", parent_run_id: source });
+    const { run_id } = (await upload()).body.data;
+    const { body } = await suite.caller.post("/edits/extract", { run_id, prompt: "the red circle", sync: true });
+    expect(body).toMatchObject({ status: "completed", parent_run_id: run_id });
   });
 });
 
@@ -154,12 +152,17 @@ describe("the layers of a run", () => {
 describe("enhancing a prompt", () => {
   const enhance = (body: object) => suite.caller.post("/prompts/enhance", body);
 
-  it("[PRM-001] [PRM-002] returns a better prompt beside the original one", async () => {
-    const { status, body } = await enhance({ prompt: "a cat, naïve 🐈", sync: true });
+  it("[PRM-001] [PRM-002] returns the provider's better prompt beside the original one", async () => {
+    const prompt = "a cat, naïve 🐈";
+    const { status, body } = await enhance({ prompt, sync: true });
     expect(status).toBe(200);
-    expect(body).toMatchObject({ prompt: "a cat, naïve 🐈", model_type: "flux-dev", run_id: expect.any(String) });
+    expect(body).toMatchObject({ prompt, model_type: "flux-dev", run_id: expect.any(String) });
+    const job = await findSandboxJob(suite, body.run_id);
+    expect(job.request.prompt).toBe(prompt);
+    const { data } = (await (await callSandbox(suite, `/v1/jobs/${job.id}`)).json()) as any;
+    expect([body.enhanced_prompt, body.changes]).toEqual([data.enhanced_prompt, data.changes]);
     expect(body.enhanced_prompt).toMatch(/\S/);
-    expect(Array.isArray(body.changes)).toBe(true);
+    expect(body.enhanced_prompt).not.toBe(prompt);
   });
 
   it("[PRM-003] is a run without a parent", async () => {

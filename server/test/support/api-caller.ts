@@ -8,6 +8,8 @@ export type ApiResponse = {
   bytes: Buffer;
   /** The client threw it: of what the server wrote there are code, message and details. */
   isClientError?: true;
+  /** The body of the error response for which the client threw. */
+  errorBody?: any;
 };
 
 export type ApiRequestOptions = { body?: unknown; headers?: Record<string, string> };
