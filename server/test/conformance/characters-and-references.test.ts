@@ -7,11 +7,16 @@ import {
   describeRefusal,
   download,
   findNewestRunId,
+  listPixels,
+  listSandboxImages,
+  listSandboxRequests,
   postAndWait,
   postRefused,
   REFUSED_PROMPT,
   rightHalfMask,
   runIdOf,
+  sha256,
+  solidImage,
   toDataUrl,
   UNKNOWN_RUN_ID,
   withoutDelay,
@@ -227,25 +232,37 @@ describe("images from tagged references", () => {
     expect(describeRefusal(response)).toEqual([400, "validation_error", "/prompt required"]);
   });
 
-  it("[REF-006] an image is an address, base64 or a run", async () => {
+  it("[REF-006] an image is an address, base64 or a run, and reaches the provider", async () => {
     for (const way of [suite.imageUrl(), toDataUrl(sourceImage), sourceImage.toString("base64"), portrait]) {
       const run = await postRefused(suite, REFERENCE, declined({ images: [hero(way)] }));
       expect(run.inputs.images).toHaveLength(1);
+      expect(await listSandboxImages(suite, run.run_id)).toEqual([sha256(sourceImage)]);
     }
     const word = await suite.caller.post(REFERENCE, declined({ images: [hero("my image")] }));
     expect(describeRefusal(word)).toEqual([400, "validation_error", "/images/0/image_reference ambiguous_reference"]);
   });
 
   it("[REF-007] [REF-012] @hero in the prompt calls the image tagged hero, which is joined in the tree", async () => {
-    const prompt = withoutDelay("@hero walks along the beach");
+    const green = await solidImage("#00ff00");
+    const place = hero(await suite.uploadImage(green), "place");
+    const images = [place, hero()];
     const run = await postAndWait(suite, REFERENCE, {
-      prompt,
-      images: [hero()],
+      prompt: withoutDelay("@hero walks along the beach"),
+      images,
       resolution: "720p",
       aspect_ratio: "1:1",
     });
-    expect(run.inputs.images).toEqual([hero()]);
+    expect(run.inputs.images).toEqual(images);
     expect(run.warnings).toEqual([]);
+    const [{ prompt, options }] = await listSandboxRequests(suite, run.run_id);
+    expect([prompt, options.tags]).toEqual(["@hero walks along the beach", ["place", "hero"]]);
+    expect(await listSandboxImages(suite, run.run_id)).toEqual([sha256(green), sha256(sourceImage)]);
+    // The provider draws what the prompt calls: the scene with its red circle, and not the green place.
+    const pixels = listPixels(await decodePixels(await download(run.image_url)));
+    const isNear = (one: number[], [r, g, b]: number[]) =>
+      Math.max(Math.abs(one[0]! - r!), Math.abs(one[1]! - g!), Math.abs(one[2]! - b!)) < 16;
+    expect(pixels.filter((pixel) => isNear(pixel, [0xe0, 0x10, 0x20])).length).toBeGreaterThan(2000);
+    expect(pixels.filter((pixel) => isNear(pixel, [0, 255, 0])).length).toBeLessThan(100);
     const { edges } = (await suite.caller.get(`/runs/${run.run_id}/tree`)).body;
     const joined = edges.filter((edge: any) => edge.from === run.run_id && edge.to === portrait);
     expect(joined.map((edge: any) => edge.kind)).toEqual(["reference"]);

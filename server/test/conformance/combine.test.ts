@@ -7,9 +7,11 @@ import {
   download,
   expectGeneration,
   findNewestRunId,
+  listSandboxImages,
   postAndWait,
   postRefused,
   REFUSED_PROMPT,
+  sha256,
   solidImage,
   toDataUrl,
   withoutDelay,
@@ -187,14 +189,14 @@ describe("images combined by a model", () => {
     }
   });
 
-  it("[CMB-019] repeated file parts named images are the sources of a form", async () => {
+  it("[CMB-019] repeated file parts named images are the sources of a form, in their order", async () => {
+    const scene = await drawScene();
     for (const path of MODELS) {
-      const run = await postAndWait(
-        suite,
-        path,
-        suite.form({ prompt: withoutDelay("both"), images: [await drawScene(), blue] }),
-      );
+      const run = await postRefused(suite, path, suite.form({ prompt: REFUSED_PROMPT, images: [scene, blue] }));
       expect(run.inputs.images).toHaveLength(2);
+      expect(await listSandboxImages(suite, run.run_id)).toEqual([sha256(scene), sha256(blue)]);
+      const drawn = await postAndWait(suite, path, suite.form({ prompt: withoutDelay("both"), images: [blue, scene] }));
+      expect(await listSandboxImages(suite, drawn.run_id)).toEqual([sha256(blue), sha256(scene)]);
     }
   });
 

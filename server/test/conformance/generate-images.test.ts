@@ -12,6 +12,7 @@ import {
   minimalFields,
 } from "./expectations.ts";
 import { it } from "./http-and-client.ts";
+import { withoutDelay } from "./response-checks.ts";
 import { drawScene, useSuite } from "./suite.ts";
 
 const suite = useSuite();
@@ -155,13 +156,6 @@ describe("model types", () => {
       expect((await findSandboxJob(suite, run.run_id)).model).toBe(upstream);
     }
   });
-
-  it("[GEN-020] qwen-image-edit gets lora_1 as its LoRA in the request that reaches the provider", async () => {
-    const run = await finished({ prompt: "inked", model_type: "qwen-image-edit", lora_1: "ink-v2.safetensors" });
-    expect(run.warnings).toEqual([]);
-    const { request } = await findSandboxJob(suite, run.run_id);
-    expect(request).toMatchObject({ model: "find/qwen-image-edit", options: { lora_1: "ink-v2.safetensors" } });
-  });
 });
 
 describe("fields of generate", () => {
@@ -211,15 +205,20 @@ describe("fields of generate", () => {
     for (const field of Object.keys(given)) expect(bare.inputs).not.toHaveProperty(field);
   });
 
-  it("[GEN-013] steps, cfg_scale, batch_count and upscale_factor are optional, and shown as they were given", async () => {
+  it("[GEN-013] steps, cfg_scale, batch_count and upscale_factor are optional, shown as they were given, and reach the provider", async () => {
     const given = { steps: 27, cfg_scale: 6.25, batch_count: 3, upscale_factor: 1.5 };
-    const run = await expectGenerateAccepted(suite, given);
+    const run = await finished({ prompt: withoutDelay("given"), ...given });
     expect(run).toMatchObject({ inputs: given, warnings: [] });
+    const { request } = await findSandboxJob(suite, run.run_id);
+    expect([request.options, request.count]).toEqual([{ steps: 27, cfg_scale: 6.25, upscale_factor: 1.5 }, 3]);
+    expect(run.outputs.map(({ width, height }: any) => [width, height])).toEqual(Array(3).fill([96, 96]));
     for (const [field, value] of Object.entries(given)) {
       expect((await expectGenerateAccepted(suite, { [field]: value })).inputs[field]).toBe(value);
     }
-    const bare = await expectGenerateAccepted(suite, {});
+    const bare = await finished({ prompt: withoutDelay("bare") });
     for (const field of Object.keys(given)) expect(bare.inputs).not.toHaveProperty(field);
+    const { options, count } = (await findSandboxJob(suite, bare.run_id)).request;
+    expect([options, count]).toEqual([undefined, 1]);
   });
 
   it("[GEN-015] reference_image_url is accepted by a model that uses it, and shown", async () => {

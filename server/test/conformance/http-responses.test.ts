@@ -1,6 +1,9 @@
 // Responses, for all operations: status and headers, waiting, and idempotency keys.
-import { beforeAll, describe, expect } from "vitest";
-import type { ApiResponse } from "../support/api-caller.ts";
+import { createHmac } from "node:crypto";
+import { afterAll, beforeAll, describe, expect } from "vitest";
+import type { ApiCaller, ApiResponse } from "../support/api-caller.ts";
+import { createTestTenant, type TenantOptions } from "../support/tenants.ts";
+import { startWebhookReceiver, webhookEnv } from "../webhooks/receiver.ts";
 import { it } from "./http-and-client.ts";
 import { postForBytes, withSandboxBehaviour } from "./response-checks.ts";
 import {
@@ -15,9 +18,13 @@ import {
 } from "./run-requests.ts";
 import { drawScene, oncePerTransport, useSuite } from "./suite.ts";
 
-const suite = useSuite();
+const receiver = await startWebhookReceiver();
+const suite = useSuite(webhookEnv(receiver));
+afterAll(() => receiver.close());
+const TENANT = "00000000-0000-7000-8000-000000000001";
 const SECRET = "a secret of sixteen and more";
-const EXTRAS = { webhook_url: "https://hooks.example.com/gesso", webhook_secret: SECRET, metadata: { album: "nine" } };
+const EXTRAS = { webhook_url: `${receiver.url}/gesso`, webhook_secret: SECRET, metadata: { album: "nine" } };
+const BODY = { prompt: "[sandbox:delay=0] x", width: 64, height: 64 };
 
 let source: string;
 let requests: RunRequest[];
@@ -37,7 +44,7 @@ const plain = oncePerTransport(() => sendAll({ sync: false }));
 const all = async () => [...(await waited()), ...(await plain())];
 
 const generate = (fields: object = {}, headers: Record<string, string> = {}) =>
-  suite.caller.generate({ prompt: "[sandbox:delay=0] x", width: 64, height: 64, ...fields }, headers);
+  suite.caller.generate({ ...BODY, ...fields }, headers);
 const isUpload = (name: string) => name.startsWith("images.upload");
 let keys = 0;
 const newKey = () => ({ "idempotency-key": `key-${process.pid}-${++keys}` });
@@ -241,19 +248,41 @@ describe("a key", () => {
     expect(statusAndCode(swapped)).toEqual([422, "idempotency_key_reused"]);
   });
 
-  it.each([
-    [400, "validation_error", { width: 1 }, {}],
-    [401, "invalid_api_key", {}, { authorization: "Bearer nobody" }],
-    [404, "run_not_found", { model_type: "gemini-2.5", run_ids: [UNKNOWN_ID, UNKNOWN_ID] }, {}],
-    [413, "payload_too_large", { scheduler: "x".repeat(1_100_000) }, {}],
-    [415, "unsupported_media_type", {}, { "content-type": "text/plain" }],
-    [422, "url_not_allowed", { reference_image_url: "http://127.0.0.1/a.png" }, {}],
-    [503, "model_unavailable", { model_type: "vendorc" }, {}],
-  ])("[GNL-036] is not used up by a refusal with %i %s", async (status, code, fields, headers) => {
+  /** Another key of the same tenant. */
+  const sibling = async (options: TenantOptions) =>
+    suite.callerWith((await createTestTenant(suite.environment, { tenantId: TENANT, ...options })).key);
+  type Refused = { fields?: object; headers?: Record<string, string>; caller?: () => Promise<ApiCaller> };
+
+  it.each<[number, string, Refused]>([
+    [400, "validation_error", { fields: { width: 1 } }],
+    [401, "invalid_api_key", { headers: { authorization: "Bearer nobody" } }],
+    [403, "insufficient_scope", { caller: () => sibling({ scopes: ["runs:read"] }) }],
+    [404, "run_not_found", { fields: { model_type: "gemini-2.5", run_ids: [UNKNOWN_ID, UNKNOWN_ID] } }],
+    [413, "payload_too_large", { fields: { scheduler: "x".repeat(1_100_000) } }],
+    [415, "unsupported_media_type", { headers: { "content-type": "text/plain" } }],
+    [422, "url_not_allowed", { fields: { reference_image_url: "http://127.0.0.1/a.png" } }],
+    [
+      429,
+      "rate_limited",
+      {
+        caller: async () => {
+          const limited = await sibling({ limits: { requests_per_minute: 1 } });
+          expect((await limited.get("/runs")).status).toBe(200);
+          return limited;
+        },
+      },
+    ],
+    [503, "model_unavailable", { fields: { model_type: "vendorc" } }],
+  ])("[GNL-036] is not used up by a refusal with %i %s", async (status, code, { fields, headers, caller }) => {
     const key = newKey();
-    expect(statusAndCode(await generate(fields, { ...key, ...(headers as object) }))).toEqual([status, code]);
-    const mended = await generate({}, key);
+    const tag = key["idempotency-key"];
+    const own = (await caller?.()) ?? suite.caller;
+    const refused = await own.generate({ ...BODY, metadata: { tag }, ...fields }, { ...key, ...headers });
+    expect(statusAndCode(refused)).toEqual([status, code]);
+    const mended = await generate({ metadata: { tag } }, key);
     expect([mended.status, mended.headers.get("idempotent-replayed")]).toEqual([202, null]);
+    expect((await taggedRuns(tag)).map((run: any) => run.run_id)).toEqual([mended.body.run_id]);
+    expect((await suite.caller.waitUntilEnded(mended.body.run_id)).status).toBe("completed");
   });
 
   it("[GNL-037] sent twenty times at once makes one run", async () => {
@@ -306,8 +335,19 @@ describe("common fields of every run", () => {
     expect(responses.size).toBe(runOperations.length);
     for (const [name, response] of responses) {
       expect([name, response.status < 300]).toEqual([name, true]);
-      const { body } = await suite.caller.get(`/runs/${response.headers.get("x-run-id")}`);
+      const runId = response.headers.get("x-run-id");
+      const { body } = await suite.caller.get(`/runs/${runId}`);
       expect([name, body.metadata]).toEqual([name, EXTRAS.metadata]);
+      // The message arrives at webhook_url, signed with webhook_secret, with the metadata.
+      const [message] = await receiver.got(1, ({ event }) => event.data.run_id === runId);
+      const content = Buffer.concat([
+        Buffer.from(`${message!.headers["webhook-id"]}.${message!.headers["webhook-timestamp"]}.`),
+        message!.bytes,
+      ]);
+      const signature = `v1,${createHmac("sha256", SECRET).update(content).digest("base64")}`;
+      const [bySecret] = String(message!.headers["webhook-signature"]).split(" ");
+      expect([name, message!.path, bySecret]).toEqual([name, "/gesso", signature]);
+      expect([name, message!.event.data.metadata]).toEqual([name, EXTRAS.metadata]);
     }
   });
 

@@ -14,6 +14,7 @@ import {
   minimalFields,
 } from "./expectations.ts";
 import { it } from "./http-and-client.ts";
+import { postRefused, REFUSED_PROMPT, sha256 } from "./response-checks.ts";
 import { drawScene, useSuite } from "./suite.ts";
 
 const suite = useSuite();
@@ -239,19 +240,28 @@ describe("gemini-2.5", () => {
   });
 
   it.each(["aspect_ratio", "reference_image_url", "image_urls", "run_ids", "mask_url"])(
-    "[MOD-031] accepts %s alone",
+    "[MOD-031] accepts %s alone, and the provider gets what it can use",
     async (field) => {
-      const url = suite.imageUrl();
-      const run = await suite.uploadImage();
-      const values: Body = {
-        aspect_ratio: "4:3",
-        reference_image_url: url,
-        image_urls: [url, suite.imageUrl("other.png")],
-        run_ids: [run, await suite.uploadImage()],
-        mask_url: url,
+      const scene = sha256(await drawScene());
+      const other = await drawScene(64, 48);
+      // A mask marks a part of an image: alone it has no effect, and a warning says so.
+      const noEffect = [expect.stringContaining("mask_url is ignored without a source image")];
+      const cases: Record<string, { value: unknown; images?: string[]; ratio?: string; warnings?: unknown[] }> = {
+        aspect_ratio: { value: "4:3", ratio: "4:3" },
+        reference_image_url: { value: suite.imageUrl(), images: [scene] },
+        image_urls: { value: [suite.imageUrl(), suite.imageUrl("other.png")], images: [scene, scene] },
+        run_ids: {
+          value: [await suite.uploadImage(other), await suite.uploadImage()],
+          images: [sha256(other), scene],
+        },
+        mask_url: { value: suite.imageUrl(), warnings: noEffect },
       };
-      const { inputs } = await expectGenerateAccepted(suite, { model_type, [field]: values[field] });
-      expect(inputs[field]).toEqual(values[field]);
+      const { value, images = [], ratio, warnings = [] } = cases[field]!;
+      const run = await postRefused(suite, "/runs/generate", { prompt: REFUSED_PROMPT, model_type, [field]: value });
+      expect(run).toMatchObject({ inputs: { [field]: value }, warnings });
+      const { request } = await findSandboxJob(suite, run.run_id);
+      expect(request.images.map(({ file }: any) => file)).toEqual(images);
+      expect([request.task, request.aspect_ratio, request.mask]).toEqual(["image.generate", ratio, undefined]);
     },
   );
 

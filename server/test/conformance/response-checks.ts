@@ -1,4 +1,5 @@
 // Helpers of the conformance tests for responses: errors, bytes, pixels, and the sandbox ledger.
+import { createHash } from "node:crypto";
 import sharp from "sharp";
 import { expect } from "vitest";
 import type { ApiResponse } from "../support/api-caller.ts";
@@ -134,8 +135,17 @@ export async function withSandboxBehaviour<T>(suite: Suite, behaviour: object, w
   return work().finally(() => behave({}));
 }
 
-/** The job that the sandbox received for a run. */
+export const sha256 = (bytes: Buffer): string => createHash("sha256").update(bytes).digest("hex");
+
+/** The requests that the sandbox received for a run; an image of a request is named by its SHA-256. */
 export async function listSandboxRequests(suite: Suite, runId: string): Promise<any[]> {
   const { data } = (await (await callSandbox(suite, "/v1/ledger")).json()) as { data: any[] };
   return data.filter((job) => job.reference?.startsWith(runId)).map((job) => job.request);
+}
+
+/** The SHA-256 of each image in the only request that the sandbox received for a run, in the order of the request. */
+export async function listSandboxImages(suite: Suite, runId: string): Promise<string[]> {
+  const requests = await listSandboxRequests(suite, runId);
+  expect(requests).toHaveLength(1);
+  return requests[0].images.map(({ file }: { file: string }) => file);
 }

@@ -290,6 +290,20 @@ describe("extract", () => {
     }
   });
 
+  it("[EXT-011] the alpha of the source is kept unless preserve_alpha is false", async () => {
+    // The circle of the scene is half transparent: only an image that keeps its alpha shows that.
+    const { data, info } = await sharp(sourceImage).ensureAlpha().raw().toBuffer({ resolveWithObject: true });
+    for (let at = 0; at < data.length; at += 4) if (data[at]! > 0xd0 && data[at + 1]! < 0x20) data[at + 3] = 128;
+    const glass = await sharp(data, { raw: info }).png().toBuffer();
+    const image_url = toDataUrl(glass);
+    const kept = await extracted({ image_url });
+    expect(kept.inputs.preserve_alpha).toBe(true);
+    const [alpha, opaque] = [await opened(kept.image_url), await extracted({ image_url, preserve_alpha: false })];
+    expect([alpha.channels, alpha.at(...IN_CIRCLE)[3], alpha.at(...IN_SQUARE)[3]]).toEqual([4, 128, 0]);
+    expect(opaque.inputs.preserve_alpha).toBe(false);
+    expect((await opened(opaque.image_url)).at(...IN_CIRCLE)[3]).toBe(255);
+  });
+
   it("[EXT-005] [EXT-009] [EXT-011] [EXT-012] one object is cut out with its alpha by default", async () => {
     const run = await extracted();
     expect(run.inputs).toMatchObject({ mode: "extract", multiple: false, preserve_alpha: true, invert: false });

@@ -1,13 +1,27 @@
 // What callers collect from runs: the tree, the layers, the price, and the prompt library.
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import sharp from "sharp";
 import { v7 } from "uuid";
-import { describe, expect } from "vitest";
+import { afterAll, describe, expect } from "vitest";
 import { it } from "../conformance/http-and-client.ts";
+import { download } from "../conformance/response-checks.ts";
 import { asDataUrl, fieldErrors, UNKNOWN_ID } from "../conformance/run-requests.ts";
 import { useSuite } from "../conformance/suite.ts";
 import type { ApiResponse } from "../support/api-caller.ts";
 
-const suite = useSuite();
+const folder = mkdtempSync(join(tmpdir(), "gesso-library-"));
+const GESSO_CONFIG = join(folder, "gesso.yaml");
+writeFileSync(
+  GESSO_CONFIG,
+  `models:
+  flux-kontext-max: [{ provider: sandbox, task: image.generate, price: 0.04, price_version: ours }]
+  nanobanana: [{ provider: sandbox, price: unknown }]
+`,
+);
+const suite = useSuite({ GESSO_CONFIG });
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const patch = (id: string, body: unknown) => suite.caller.send("PATCH", `/api/v1/prompts/${id}`, { body });
 /** A response without the values that differ between two resources. */
 const withoutRequest = ({ status, body }: ApiResponse) =>
@@ -112,10 +126,12 @@ describe("edit.getLayers", () => {
 
 describe("edit.getLayers of operations of several jobs", () => {
   const layersOf = async (runId: string) => (await suite.caller.get(`/runs/${runId}/layers`)).body.data.layers as any[];
-  const shapes = async () => {
+  /** Red squares side by side. */
+  const shapes = async (count = 1) => {
     const canvas = sharp(await flat(96, 64, "#fff"));
+    const square = await flat(20, 20, "#e00");
     const composed = await canvas
-      .composite([{ input: await flat(20, 20, "#e00"), left: 8, top: 12 }])
+      .composite(Array.from({ length: count }, (_, index) => ({ input: square, left: 8 + 50 * index, top: 12 })))
       .png()
       .toBuffer();
     return asDataUrl(composed);
@@ -124,15 +140,32 @@ describe("edit.getLayers of operations of several jobs", () => {
   it.each([
     ["extract", "object"],
     ["mask", "mask"],
-  ])("[LAY-005] an extract in mode %s has a layer of kind %s for each of its objects", async (mode, kind) => {
-    const { body } = await suite.caller.post("/edits/extract", {
-      ...{ image_url: await shapes(), prompt: "the red square", mode, sync: true },
-    });
-    expect([body.status, body.error]).toEqual(["completed", null]);
-    const layers = await layersOf(body.run_id);
-    expect(layers.filter((layer) => layer.kind === kind)).toHaveLength(body.objects.length);
-    expect([layers[0].kind, layers.at(-1).kind]).toEqual(["source", "result"]);
-  });
+  ])(
+    "[LAY-005] an extract in mode %s has a layer of kind %s for each of its objects, between source and result",
+    async (mode, kind) => {
+      const { body } = await suite.caller.post("/edits/extract", {
+        ...{ image_url: await shapes(2), prompt: "red squares", multiple: true, mode, sync: true },
+      });
+      expect([body.status, body.error]).toEqual(["completed", null]);
+      const layers = await layersOf(body.run_id);
+      const own = layers.filter((layer) => layer.kind === kind);
+      expect(own.map(({ image_url }) => image_url)).toEqual(body.objects.map((object: any) => object.image_url));
+      expect(own).toHaveLength(2);
+      expect([layers[0].kind, layers.at(-1).kind]).toEqual(["source", "result"]);
+      const [bottom, ...upward] = layers.map(({ z_index }) => z_index);
+      for (const { z_index } of own) expect(z_index > bottom && z_index < upward.at(-1)!).toBe(true);
+      // Each layer shows its own object: one is on the left, the other on the right.
+      const brightest = async ({ image_url }: any) => {
+        const grey =
+          kind === "mask"
+            ? sharp(await download(image_url)).greyscale()
+            : sharp(await download(image_url)).extractChannel(3);
+        const { data, info } = await grey.raw().toBuffer({ resolveWithObject: true });
+        return data.indexOf(255) % info.width < 48 ? "left" : "right";
+      };
+      expect((await Promise.all(own.map(brightest))).sort()).toEqual(["left", "right"]);
+    },
+  );
 
   it("[LAY-006] a segment has a mask", async () => {
     const input = { imageUrl: await shapes(), prompt: "the red square", sync: true };
@@ -169,9 +202,27 @@ describe("runs.estimate", () => {
       ...{ currency: "USD", amount: 0, known: true },
       basis: [{ what: "image.generate flux-dev, per image", quantity: 2, unit_price: 0, price_version: "1" }],
     });
-    const unknown = await estimate("images.generate", { prompt: "x", model_type: "vendorc" });
-    expect(unknown).toMatchObject({ status: 200, body: { amount: null, known: false } });
+    expect(
+      (await estimate("images.generate", { prompt: "x", model_type: "flux-kontext-max", batch_size: 2 })).body,
+    ).toEqual({
+      ...{ currency: "USD", amount: 0.08, known: true },
+      basis: [
+        { what: "image.generate flux-kontext-max, per image", quantity: 2, unit_price: 0.04, price_version: "ours" },
+      ],
+    });
     expect(await count()).toBe(before);
+  });
+
+  it("[RUN-046] is unknown and never 0 for an offer without a price, and for a model without an offer", async () => {
+    const offered = await estimate("images.generate", { prompt: "x", model_type: "nanobanana" });
+    expect(offered.body).toEqual({
+      ...{ currency: "USD", amount: null, known: false },
+      basis: [expect.objectContaining({ what: "image.generate nanobanana, per image", quantity: 1, unit_price: null })],
+    });
+    const run = await suite.caller.generate({ prompt: "[sandbox:delay=0] x", model_type: "nanobanana", sync: true });
+    expect([run.body.status, run.body.provider]).toEqual(["completed", "sandbox"]);
+    const without = await estimate("images.generate", { prompt: "x", model_type: "vendorc" });
+    expect(without).toMatchObject({ status: 200, body: { currency: "USD", amount: null, known: false } });
   });
 
   it("[RUN-038] refuses what the operation would refuse, and operations that there are not", async () => {
