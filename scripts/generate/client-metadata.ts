@@ -22,6 +22,7 @@ export function generateOperation(verb: ClientOperation): string {
     method: verb.method === "POST" ? "" : text(verb.method),
     path: text(verb.path),
     bodies: bodies && text(bodies),
+    images: hasImages(verb.input) ? "imageSources" : "",
     takesIdempotencyKey: operation.parameters?.some(({ name }) => name === "Idempotency-Key") ? "true" : "",
     returnsBytes: operation.responses["200"]?.content?.["image/png"] ? "true" : "",
     isSyncByDefault: properties.sync?.default === true ? "true" : "",
@@ -36,6 +37,14 @@ export function generateOperation(verb: ClientOperation): string {
   const present = Object.entries(lines).filter(([, value]) => value !== "");
   return `{\n${present.map(([name, value]) => `  ${name}: ${value},`).join("\n")}\n}`;
 }
+
+/** Whether any field, at any depth, is an image or a file. */
+const hasImages = (schema: Schema): boolean =>
+  schema.format === "binary" ||
+  schema["x-widget"] === "image" ||
+  [schema.items, ...(schema.anyOf ?? []), ...Object.values(schema.properties ?? {})].some(
+    (part) => part !== undefined && hasImages(part),
+  );
 
 /** The declaration that the operations of a group refer to as `run`. */
 export function generateRunFields(operations: ClientOperation[]): string {

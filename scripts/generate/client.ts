@@ -205,6 +205,7 @@ function importsFor(types: string, values: string, shapes: string[]): string {
     line("", [...makers, ...inTypes(CALLS).map((name) => `type ${name}`)], "../call.ts"),
     line("type ", ["Connection"], "../connection.ts"),
     line("", /\bcallStream\(/.test(values) ? STREAMS : [], "../event-streams.ts"),
+    line("", inValues(["imageSources"]), "../image-sources.ts"),
     line("", inValues(SCHEMA_BUILDERS), "../schema-builders.ts"),
     line("type ", inTypes(["CallOptions"]), "../settings.ts"),
     line("type ", inTypes(["FileSource", "ImageSource"]), "../sources.ts"),

@@ -4,10 +4,9 @@ import { type Credential, createCredential } from "./credential.ts";
 import { AbortedError } from "./errors.ts";
 import { redact } from "./log.ts";
 import type { Fields, Operation } from "./operation.ts";
-import { type BodyKind, prepareRequest, type SourceResolver } from "./prepare-request.ts";
+import { type BodyKind, prepareRequest } from "./prepare-request.ts";
 import { sendRequest } from "./send-request.ts";
 import { type CallOptions, type ClientOptions, type ResolvedClientOptions, resolveClientOptions } from "./settings.ts";
-import type { FileSource } from "./sources.ts";
 
 const RESPONSE_TIMEOUT_MS = 60_000;
 /** A synchronous call is answered within 55 s; the rest is for slow connections. */
@@ -99,12 +98,7 @@ async function sendOperation(internals: ConnectionInternals, request: OutgoingCa
   const { settings, credential } = internals;
   const { operation, input, options, kind, baseUrl, idempotencyKey } = request;
   settings.log.debug(`gesso: ${operation.name}`, redact(input));
-  const { validate } = settings;
-  const { onUpload } = options;
-  const prepared = await prepareRequest(
-    { operation, input, kind, validate, onUpload },
-    createSourceResolver(internals, options),
-  );
+  const prepared = await prepareRequest(internals, { operation, input, options, kind });
   const waits = input.sync === true || (operation.isSyncByDefault === true && input.sync !== false);
   const prefer = [options.minimal && "return=minimal", options.strict && "handling=strict"].filter(Boolean).join(", ");
   return sendRequest(settings, credential, {
@@ -126,27 +120,4 @@ async function sendOperation(internals: ConnectionInternals, request: OutgoingCa
   });
 }
 
-const UPLOAD: Operation = {
-  name: "images.upload",
-  path: "/api/v1/upload",
-  bodies: "form",
-  takesIdempotencyKey: true,
-  fields: { file: { sourceKind: "file" } },
-};
 export const GET_RUN: Operation = { name: "runs.get", method: "GET", path: "/api/v1/runs/{run_id}", fields: {} };
-
-function createSourceResolver(internals: ConnectionInternals, { signal, onUpload }: CallOptions): SourceResolver {
-  const options = { ...(signal && { signal }), ...(onUpload && { onUpload }) };
-  const request = async <T>(operation: Operation, input: Fields): Promise<T> =>
-    (await (await internals.startRequest(operation, input, options).response()).json()) as T;
-  return {
-    upload: async (file: FileSource) => {
-      const { data } = await request<{ data: { image_url: string } }>(UPLOAD, { file });
-      return data.image_url;
-    },
-    imageUrlOf: async ({ run_id, output_index }) => {
-      const run = await request<{ image_url: string; outputs: { url: string }[] }>(GET_RUN, { run_id });
-      return String(output_index === undefined ? run.image_url : run.outputs[output_index]?.url);
-    },
-  };
-}

@@ -73,12 +73,11 @@ export async function* followEvents(
 const RUN_END_EVENTS = /^run\.(completed|failed|canceled)$/;
 
 async function openStream(
-  { settings, credential, baseUrl }: ConnectionInternals,
+  internals: ConnectionInternals,
   { operation, input, options, firstEventTimeoutMs, last }: EventStreamRequest & { last: string | undefined },
 ): Promise<Response> {
-  const none = () => Promise.reject(new GessoError("Event streams do not accept files"));
-  const { validate } = settings;
-  const { path, body } = await prepareRequest({ operation, input, validate }, { upload: none, imageUrlOf: none });
+  const { settings, credential, baseUrl } = internals;
+  const { path, body } = await prepareRequest(internals, { operation, input, options });
   return sendRequest(settings, credential, {
     method: "GET",
     url: baseUrl + path,

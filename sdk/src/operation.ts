@@ -1,4 +1,5 @@
 // Metadata of an operation in the generated client.
+import type { ImageSupport } from "./prepare-request.ts";
 import type { Schema } from "./validation.ts";
 
 export type Operation = {
@@ -16,6 +17,8 @@ export type Operation = {
   formRules?: readonly Schema[];
   /** `json`, `form`, or both separated by a space. */
   bodies?: string;
+  /** Of operations with image fields. */
+  images?: ImageSupport;
   /** Fixed values that the operation sets, for example `isMask`. */
   sets?: Readonly<Record<string, unknown>>;
   /** Defaults that apply if the client chooses the kind of body. */
