@@ -44,7 +44,6 @@ const modelDefinitions = [
       "aspect_ratio",
       "seed",
       "reference_image_url",
-      "upscale_factor",
       "model_id",
       "model_weight",
       "strength_model",
@@ -155,11 +154,14 @@ export function applyModelDefaults<Input extends { model_type: string }>(input: 
   return { ...model?.defaults, ...input, ...model?.fixed };
 }
 
+/** Fields that work with every model, because Gesso adds a job for them if the model cannot do it. */
+const FIELDS_OF_EVERY_MODEL = ["upscale_factor"];
+
 /** The provided fields among `candidates` that the model does not use. */
-export const listUnusedFields = (modelType: string, provided: JsonObject, candidates: readonly string[]): string[] =>
-  candidates.filter(
-    (field) => provided[field] !== undefined && !findModelDefinition(modelType)?.usedFields.includes(field),
-  );
+export const listUnusedFields = (modelType: string, provided: JsonObject, candidates: readonly string[]): string[] => {
+  const used = [...(findModelDefinition(modelType)?.usedFields ?? []), ...FIELDS_OF_EVERY_MODEL];
+  return candidates.filter((field) => provided[field] !== undefined && !used.includes(field));
+};
 
 const logAspectRatio = (ratio: string) => {
   const [width = 1, height = 1] = ratio.split(":").map(Number);

@@ -260,7 +260,7 @@ export type ImagesGenerateInput = RunFields & {
   batch_size?: number;
   /** Number of batches, 1 to 4. 1 to 4 */
   batch_count?: number;
-  /** Upscaling factor of the result, 1 to 4. 1 to 4 */
+  /** Upscaling factor of the result, 1 to 4. Models that cannot upscale get a second job for it, with its own price. 1 to 4 */
   upscale_factor?: number;
 } & ({
   model_type: "vendorb-imagen4";

@@ -26,6 +26,7 @@ export type Task =
   | "image.reframe"
   | "image.describe"
   | "image.upscale"
+  | "image.resize"
   | "image.combine"
   | "image.cut"
   | "image.blend"
@@ -35,13 +36,14 @@ export type Task =
 /**
  * Where an input image comes from, before it is stored. `output` is the index of the run's output. Default: 0. `frame`
  * is the still of a video. `run_id` is the run that an asset belongs to, if it is another run. `job` is the index of an
- * earlier job of the same plan: its first file, or all its files in order with `every`.
+ * earlier job of the same plan: its first file, all its files in order with `every`, or one file per request with
+ * `each` (see `request_count`).
  */
 export type Source =
   | { run: string; output?: number; frame?: VideoFrame }
   | { url: string }
   | { asset: string; run_id?: string }
-  | { job: number; every?: true };
+  | { job: number; every?: true; each?: true };
 
 /**
  * A unit of work for a provider. `S` is a Source in a plan, an AssetRef once sources are stored, an Asset in adapters.
@@ -64,6 +66,11 @@ export type Job<S = Source> = {
   seed?: number | undefined;
   /** Number of results. Default: 1. */
   count?: number | undefined;
+  /**
+   * For a job whose only image is `each` file of an earlier job: how many files are expected. The job becomes as many
+   * requests. A request whose file the earlier job did not produce is left out.
+   */
+  request_count?: number | undefined;
   /** Which offer is tried first when several can do the job. Default: preferred. */
   routing?: Routing | undefined;
   /** Options that only some models support, by their API names. Only values that the caller sent or the model fixes. */

@@ -21,6 +21,8 @@ function sampleOf(name: string, { enum: choices, type, anyOf, const: only, minim
   if (type === "array" && name === "images") return [{ image_reference: URL, tag: "hero" }, URL];
   if (type === "array") return [name.startsWith("run") ? RUN : URL];
   if (type === "boolean") return true;
+  // A factor between those of image.upscale needs every job that can follow.
+  if (name === "upscale_factor") return 1.5;
   if (type === "integer" || type === "number") return minimum ?? 1;
   return name.endsWith("ratio") ? "16:9" : name.endsWith("run_id") ? RUN : URL;
 }

@@ -52,6 +52,7 @@ export const TASK_PARAMETERS = {
   "image.reframe": ["prompt", "images", "aspect_ratio", ...FRAME_PARAMETERS],
   "image.describe": ["images", "detail", "language"],
   "image.upscale": ["images", "factor"],
+  "image.resize": ["images", "scale"],
   "image.combine": ["images", "mode", "gap", "background", "opacity", "output_format"],
   "image.cut": ["images", "masks", "mode", "invert", "preserve_alpha"],
   "image.blend": ["images", "mask"],

@@ -7,7 +7,10 @@ import { supportIn, supportOf } from "./parameter-support.ts";
 import type { Offer, OfferLimits } from "./provider.ts";
 
 /** The properties of a job that decide whether an offer can serve it. */
-export type JobRequirements = Pick<Job<unknown>, "task" | "model" | "prompt" | "images" | "mask" | "options" | "count">;
+export type JobRequirements = Pick<
+  Job<unknown>,
+  "task" | "model" | "prompt" | "images" | "mask" | "options" | "count" | "source_size"
+>;
 
 export const canServe = (offer: Offer, job: JobRequirements): boolean => {
   const { limits = {} } = offer;
@@ -18,6 +21,7 @@ export const canServe = (offer: Offer, job: JobRequirements): boolean => {
     (job.mask === undefined || limits.mask !== false) &&
     (job.images?.length ?? 0) <= (limits.images ?? Number.POSITIVE_INFINITY) &&
     (job.prompt?.length ?? 0) <= (limits.prompt ?? Number.POSITIVE_INFINITY) &&
+    (job.options?.upscale_factor === undefined || !supportOf(offer, "upscale_factor").isSecondJob) &&
     (offer.supports?.(job) ?? true)
   );
 };

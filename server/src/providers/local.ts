@@ -10,6 +10,7 @@ import { planCombine } from "./local/combine.ts";
 import { planCut } from "./local/cut.ts";
 import { readInputs } from "./local/inputs.ts";
 import { type PlanLocalTask, rejectInput } from "./local/local-task.ts";
+import { planResize } from "./local/resize.ts";
 import { honourAll } from "./parameter-support.ts";
 import { defineProvider } from "./provider.ts";
 
@@ -20,6 +21,7 @@ const TASKS: Partial<Record<Task, PlanLocalTask>> = {
   "image.combine": planCombine,
   "image.cut": planCut,
   "image.blend": planBlend,
+  "image.resize": planResize,
 };
 
 export const local = defineProvider<z.output<typeof LocalEnv>>({

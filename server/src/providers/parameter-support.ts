@@ -11,6 +11,12 @@ export const EXCLUDED: ParameterSupport = { state: "unsupported", isExcluded: tr
 /** The value needs no field at the provider: Gesso itself does what it asks for. */
 export const byGesso = (how: string): ParameterSupport => ({ state: "honoured", how });
 
+/**
+ * For models that cannot enlarge their results: the plan gets a second job for it, and the offer a job without the
+ * parameter (runs/expand-plan.ts).
+ */
+const BY_UPSCALE_JOB: ParameterSupport = { ...byGesso("as a second job, image.upscale"), isSecondJob: true };
+
 /** The parameter is unsupported in jobs that have the other one. */
 export const unlessWith = (other: ParameterName, support: ParameterSupport = HONOURED): ParameterSupport => ({
   ...support,
@@ -107,7 +113,7 @@ type Supporting = Pick<Offer, "parameters" | "limits">;
 /** The support of an offer for a parameter, including what its limits say. */
 export function supportOf({ parameters, limits = {} }: Supporting, name: string): ParameterSupport {
   const declared = parameters[name as ParameterName] ?? UNSUPPORTED;
-  if (declared.state === "unsupported") return declared;
+  if (declared.state === "unsupported") return name === "upscale_factor" ? BY_UPSCALE_JOB : declared;
   const bounds = limitOf(limits, name, declared);
   if (bounds === undefined) return declared;
   if (bounds === "never") return EXCLUDED;

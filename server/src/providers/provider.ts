@@ -86,6 +86,8 @@ export type ParameterSupport = {
   /** The value is sent as another parameter. */
   as?: "size" | "aspect_ratio";
   isExcluded?: boolean;
+  /** A job of its own does what the parameter asks for. Jobs that still have the parameter are not sent to the offer. */
+  isSecondJob?: boolean;
   notWith?: ParameterName;
   onlyWith?: ParameterName;
 };
@@ -127,7 +129,7 @@ export type Offer = {
   /** Builds the request body, for adapters whose models have different fields. */
   body?(job: Job<Asset>): JsonObject;
   /** Whether the offer can do this job. Without it, the offer can do all jobs of its task within `limits`. */
-  supports?(job: Pick<Job<unknown>, "mask" | "images" | "options">): boolean;
+  supports?(job: Pick<Job<unknown>, "mask" | "images" | "options" | "source_size">): boolean;
   /** What to do if the outcome of a submission stays unknown. `resubmit` risks a second charge. Default: fail. */
   on_unknown?: "fail" | "resubmit";
 };

@@ -22,6 +22,7 @@ import { checkMask } from "./check-mask.ts";
 import { checkMaxCost, listAcceptedPrices, resolveSpender, toMicrodollars } from "./cost.ts";
 import { resolveCustomModels } from "./custom-models.ts";
 import { estimatePlan } from "./estimate.ts";
+import { expandPlan } from "./expand-plan.ts";
 import { deriveId } from "./ids.ts";
 import { judgeParameters, markDefaults } from "./judge-parameters.ts";
 import { isRunOpen } from "./render-run.ts";
@@ -152,12 +153,14 @@ async function buildNewRun(
   const plannedSources = jobsWithModels.flatMap(listSources);
   const link = await linkStoredFiles(services, caller.tenant_id, plannedSources, request.files);
   const linkedJobs = linkPlan(jobsWithModels, link);
-  const plan = await addSourceSizes(services, caller.tenant_id, linkedJobs, request.files);
+  const sizedJobs = await addSourceSizes(services, caller.tenant_id, linkedJobs, request.files);
+  const { plan, adjustments: planAdjustments } = expandPlan(services, sizedJobs);
   const selectedOffers = plan.map((job) => selectOffer(services, job));
   const offers = plan.map((job, jobIndex) => resolveOffer(services, selectedOffers[jobIndex]!, job));
   const plannedJobs = plan.map((job, jobIndex) => ({ job, offer: offers[jobIndex]!.offer }));
   const estimate = estimatePlan(plannedJobs).amount;
-  const adjustments = judgeParameters(operation, parsed, { plan: plannedJobs, isStrict: request.isStrict });
+  const { isStrict } = request;
+  const adjustments = judgeParameters(operation, parsed, { plan: plannedJobs, planAdjustments, isStrict });
   const treePosition = await findTreePosition(services.database, caller, { operation, parsed, plan, link });
   const sources = await assertSourcesUsable(services, caller, plan, request.files);
   checkMaxCost(estimate, parsed.input.max_cost as number | undefined);
@@ -182,7 +185,7 @@ async function buildNewRun(
     root_run_id: treePosition.root_run_id ?? run_id,
     depth: treePosition.depth,
     references: sources.filter((source) => source !== treePosition.parent_run_id),
-    model: plan[0]!.model,
+    model: jobs[0]!.model,
     provider: selectedOffers[0]!.provider,
     lane: selectedOffers[0]!.provider,
     deadlineSeconds: operation.deadlineSeconds ?? services.settings.timeouts.deadlineSeconds,

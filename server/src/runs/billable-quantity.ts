@@ -21,11 +21,11 @@ type BillableResult = { width?: number | undefined; height?: number | undefined;
 /** Quantity of a request, after its parameters have been adjusted to the offer. Null if it is known only afterwards. */
 export function calculateRequestedQuantity<S>(offer: Offer, requested: Job<S>): number | null {
   const { job } = adjustParameters(requested, offer);
-  const { count = 1 } = job;
+  const { count = 1, request_count = 1 } = job;
   const size = expectedSize(job);
   // Without a size and a source, providers make an image of about a megapixel. With a source, its size decides.
   if (offer.per === "megapixel" && !size && job.images?.length) return null;
-  return countBillableUnits(offer, Array<BillableResult>(count).fill({ ...size, duration: durationOf(job) }));
+  return countBillableUnits(offer, Array<BillableResult>(count * request_count).fill({ ...size, duration: durationOf(job) }));
 }
 
 /** Tasks whose result does not have the size of its source. */
@@ -34,7 +34,7 @@ const RESIZING_TASKS: Task[] = ["image.character", "image.reference", "image.ref
 /** The size of a result, as far as it follows from the requested size or from the size of the source. */
 export function expectedSize<S>({ task, width, height, source_size, options }: Job<S>): SourceSize | undefined {
   const size = width && height ? { width, height } : RESIZING_TASKS.includes(task) ? undefined : source_size;
-  const factor = Number(options?.factor ?? options?.upscale_factor ?? 1);
+  const factor = Number(options?.factor ?? options?.upscale_factor ?? options?.scale ?? 1);
   return size && { width: size.width * factor, height: size.height * factor };
 }
 

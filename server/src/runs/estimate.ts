@@ -8,7 +8,8 @@ import type { JsonObject } from "../kit/schemas/run.ts";
 import { findOperation } from "../operations/all.ts";
 import type { Offer } from "../providers/provider.ts";
 import { calculateRequestedQuantity, sumCosts, UNIT_LABELS } from "./billable-quantity.ts";
-import { type OfferDependencies, resolveOffer, selectOffer } from "./select-offer.ts";
+import { expandPlan } from "./expand-plan.ts";
+import { findBestOffer, type OfferDependencies } from "./select-offer.ts";
 
 const DEFAULT_PRICE_VERSION = "1";
 
@@ -23,9 +24,12 @@ export function planOperation(name: string, input: JsonObject): Job[] {
   return buildPlan(operation, input);
 }
 
-/** Estimates jobs at the offers that would be selected for them now. */
+/**
+ * Estimates jobs at the offers that would be selected for them now. A model without an enabled offer has an unknown
+ * price; that is a valid estimate, not an error.
+ */
 export const estimateJobs = (services: OfferDependencies, jobs: Job[]): Estimate =>
-  estimatePlan(jobs.map((job) => ({ job, offer: findOffer(services, job) })));
+  estimatePlan(expandPlan(services, jobs).plan.map((job) => ({ job, offer: findBestOffer(services, job)?.offer })));
 
 export function estimatePlan(plan: { job: Job; offer: Offer | undefined }[]): Estimate {
   const lines = plan.map(({ job, offer }) => estimateLine(job, offer));
@@ -39,7 +43,7 @@ function estimateLine(job: Job, offer: Offer | undefined): Estimate["basis"][num
   const price = quantity === null ? null : (offer?.price ?? null);
   return {
     what: `${job.task} ${job.model}${offer ? `, ${UNIT_LABELS[offer.per ?? "image"]}` : ""}`,
-    quantity: quantity ?? job.count ?? 1,
+    quantity: quantity ?? (job.count ?? 1) * (job.request_count ?? 1),
     unit_price: price,
     price_version: price === null ? null : (offer?.price_version ?? DEFAULT_PRICE_VERSION),
   };
@@ -66,13 +70,3 @@ function buildPlan(operation: Operation, raw: JsonObject): Job[] {
 const toValidationCode = (code: string) => (code === "unsupported_parameter" ? "unknown_value" : code);
 
 const validationFault = (errors: ValidationIssue[]) => new Fault("validation_error", { errors });
-
-/** A model without an enabled offer has an unknown price; that is a valid estimate, not an error. */
-function findOffer(services: OfferDependencies, job: Job): Offer | undefined {
-  try {
-    return resolveOffer(services, selectOffer(services, job), job).offer;
-  } catch (thrown) {
-    if (thrown instanceof Fault && thrown.code === "model_unavailable") return undefined;
-    throw thrown;
-  }
-}

@@ -18,7 +18,7 @@ const schedules: fc.Arbitrary<Schedule> = fc.record({
   jobs: fc.array(
     fc.record({
       requestCount: fc.integer({ min: 1, max: 3 }),
-      source: fc.constantFrom("none", "url", "earlier_job"),
+      source: fc.constantFrom("none", "url", "earlier_job", "each_file"),
       recovery: fc.constantFrom("replay", "find", "none"),
     }),
     { minLength: 1, maxLength: 3 },
@@ -90,6 +90,16 @@ const PLANTED_FAULTS: Record<string, PlantedFault> = {
   "the sources of another job: all requests are executed as one job": {
     from: "of groupByJob(plan.requests)",
     to: "of [plan.requests]",
+    foundBy: "requests and results belong to their job",
+  },
+  "the file of another request: each request gets the first file of the job before": {
+    from: "images?.slice(sourceIndex, sourceIndex + 1)",
+    to: "images?.slice(0, 1)",
+    foundBy: "requests and results belong to their job",
+  },
+  "a request for a file that the job before did not produce": {
+    from: "planned.flatMap((request) => slots.assignSource(request))",
+    to: "planned.map((request) => ({ ...request, sourceIndex: request.sourceSlot }))",
     foundBy: "requests and results belong to their job",
   },
   "a result credited to the offer that was planned": {

@@ -8,6 +8,7 @@ import type { JsonObject } from "../kit/schemas/run.ts";
 import type { AssetRef, SelectedOffer } from "../providers/provider.ts";
 import type { FlowEngine, RunEngine, Wakeup } from "./run-engine.ts";
 import { toRunFault } from "./run-fault.ts";
+import { createResultSlots, type Sourced } from "./result-slots.ts";
 import { runSideBySide } from "./run-side-by-side.ts";
 
 /**
@@ -20,6 +21,8 @@ export type PlannedRequest = {
   jobIndex: number;
   job: Job;
   offer: SelectedOffer;
+  /** For jobs whose image is `each` file of an earlier job: the result slot of that job whose file this request gets. */
+  sourceSlot?: number;
   /** Set if an earlier invocation of this run has already stored the result of the request. */
   earlierResult?: RequestResult;
 };
@@ -101,16 +104,21 @@ async function runToOutcome(execution: RunExecution): Promise<RunOutcome | undef
 
 async function runRequests(execution: RunExecution, plan: RunPlan): Promise<RunOutcome | undefined> {
   const filesByJob: StoredAsset[][] = [];
+  const slots = createResultSlots(plan.requests);
   const finishedRequests: FinishedRequest[] = [];
   const warnings: string[] = [];
   const resultData: JsonObject[] = [];
-  const addResult = ({ jobIndex, job }: PlannedRequest, { files, data, offer }: RequestResult) => {
+  const addResult = (request: PlannedRequest, { files, data, offer }: RequestResult) => {
+    const { jobIndex, job } = request;
     filesByJob[jobIndex] = [...(filesByJob[jobIndex] ?? []), ...files];
+    slots.fill(request, files.length);
     finishedRequests.push({ job, offer, files });
     if (data) resultData.push(data);
   };
 
-  for (const requests of groupByJob(plan.requests)) {
+  for (const planned of groupByJob(plan.requests)) {
+    const requests = planned.flatMap((request) => slots.assignSource(request));
+    if (requests.length === 0) throw new Fault("source_run_failed");
     const unfinished = requests.filter(({ earlierResult }) => !earlierResult);
     const ends = await runJob(execution, unfinished, { filesByJob, hasOtherRequests: requests.length > 1 });
     const states = ends.flatMap((end) => (end.status === "fulfilled" ? end.value.state : []));
@@ -153,7 +161,7 @@ function groupByJob(requests: PlannedRequest[]): PlannedRequest[][] {
 /** Runs the requests of one job side by side. Returns the end of each request, in the order of the requests. */
 async function runJob(
   execution: RunExecution,
-  requests: PlannedRequest[],
+  requests: Sourced<PlannedRequest>[],
   { filesByJob, hasOtherRequests }: { filesByJob: StoredAsset[][]; hasOtherRequests: boolean },
 ): Promise<PromiseSettledResult<RequestEnd>[]> {
   const [first] = requests;
@@ -165,8 +173,9 @@ async function runJob(
   const { claim, engine, steps } = execution;
   return runSideBySide(
     engine,
-    requests.map(({ requestIndex, job: planned, offer }) => async (flowEngine) => {
-      const request = { requestIndex, job: { ...planned, ...sourcesOf(sources.job) } as Job<AssetRef>, offer };
+    requests.map(({ requestIndex, job: planned, offer, sourceIndex }) => async (flowEngine) => {
+      const job = { ...planned, ...sourcesOf(sources.job, sourceIndex) } as Job<AssetRef>;
+      const request = { requestIndex, job, offer };
       try {
         return await runRequest({ claim, engine: flowEngine, steps }, request);
       } catch (thrown) {
@@ -179,7 +188,12 @@ async function runJob(
   );
 }
 
-const sourcesOf = ({ images, mask, masks }: Job<AssetRef>) => ({ images, mask, masks });
+/** With `sourceIndex`, the request gets only this one of the images. */
+const sourcesOf = ({ images, mask, masks }: Job<AssetRef>, sourceIndex: number | undefined) => ({
+  images: sourceIndex === undefined ? images : images?.slice(sourceIndex, sourceIndex + 1),
+  mask,
+  masks,
+});
 
 async function resolveJobSources(
   { claim, engine, steps }: RunExecution,

@@ -21,11 +21,13 @@ export function markDefaults(job: Job, provided: JsonObject): Job {
 }
 
 type PlannedJob = { job: Job; offer: Offer };
+/** `planAdjustments`: what was changed when the plan was completed. */
+type JudgedPlan = { plan: PlannedJob[]; planAdjustments?: ParameterAdjustment[]; isStrict: boolean };
 
 export function judgeParameters(
   operation: Operation,
   parsed: ParsedInput,
-  { plan, isStrict }: { plan: PlannedJob[]; isStrict: boolean },
+  { plan, planAdjustments = [], isStrict }: JudgedPlan,
 ): ParameterAdjustment[] {
   const adjustments = [
     ...listOperationAdjustments(operation, parsed),
@@ -34,6 +36,7 @@ export function judgeParameters(
       parsed,
       plan.map(({ job }) => job),
     ),
+    ...planAdjustments,
     ...plan.flatMap(({ job, offer }) => adjustParameters(job, offer).changes),
   ];
   if (isStrict) refuseAdjustments(adjustments);

@@ -50,6 +50,18 @@ describe("planning", () => {
     expect(unseeded.requests.map(({ job }) => "seed" in job)).toEqual([false, false]);
   });
 
+  it("makes one request for each file that a job expects of an earlier one", async () => {
+    const each = { images: [{ job: 0, each: true as const }], request_count: 3 };
+    const { requests } = (await plan(await claimUnstarted(jobFor({ count: 3 }), jobFor(each))))!;
+    const { request_count: _, ...single } = jobFor(each);
+    expect(requests.filter(({ jobIndex }) => jobIndex === 1)).toEqual(
+      [0, 1, 2].map((sourceSlot) => ({
+        ...{ requestIndex: 1 + 100 * sourceSlot, jobIndex: 1, sourceSlot },
+        ...{ job: single, offer: first.offer },
+      })),
+    );
+  });
+
   it("returns the same plan if it is repeated after a crash", async () => {
     const claim = await claimUnstarted(jobFor());
     runtime.crashAt = "begun";

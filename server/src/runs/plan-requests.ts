@@ -32,9 +32,17 @@ export async function planRequests(services: Dependencies, claim: RunClaim): Pro
   return { requests };
 }
 
-/** Splits a job that wants more results than its offer returns per request. Each request gets its own seed. */
-function splitIntoRequests(services: OfferDependencies, job: Job): Pick<PlannedRequest, "job" | "offer">[] {
+/**
+ * Splits a job that wants more results than its offer returns per request; each request then has its own seed. A job for
+ * each file of an earlier one has a request per file.
+ */
+function splitIntoRequests(
+  services: OfferDependencies,
+  { request_count, ...job }: Job,
+): Pick<PlannedRequest, "job" | "offer" | "sourceSlot">[] {
   const offer = selectOffer(services, job);
+  if (request_count !== undefined)
+    return Array.from({ length: request_count }, (_, sourceSlot) => ({ job, offer, sourceSlot }));
   return splitJob(job, resolveOffer(services, offer, job).offer.limits?.count).map((part) => ({ job: part, offer }));
 }
 

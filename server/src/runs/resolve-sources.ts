@@ -75,7 +75,7 @@ async function resolveSource(
   const { database, assets } = services;
   if ("job" in source) {
     const files = filesByJob[source.job] ?? [];
-    return source.every ? files : [requireAsset(files[0])];
+    return source.every || source.each ? files : [requireAsset(files[0])];
   }
   if ("run" in source) {
     const file = requireOutput(requireAsset(await findRun(database, claim.tenant_id, source.run)), source);

@@ -20,10 +20,14 @@ export const toSelectedOffer = ({ enabledProvider, offer }: ResolvedOffer): Sele
 });
 
 export function selectOffer(services: OfferDependencies, job: RoutableJob): SelectedOffer {
-  const [first] = rankOffers(services, job);
+  const first = findBestOffer(services, job);
   if (!first) throw new Fault("model_unavailable", { model: job.model });
   return toSelectedOffer(first);
 }
+
+/** Undefined if no enabled offer can serve the job. */
+export const findBestOffer = (services: OfferDependencies, job: RoutableJob): ResolvedOffer | undefined =>
+  rankOffers(services, job)[0];
 
 /**
  * Offers that may take the job instead of `selected`, best first. Offers that cannot return `count` results are left

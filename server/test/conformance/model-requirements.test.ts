@@ -14,7 +14,7 @@ import {
   minimalFields,
 } from "./expectations.ts";
 import { it } from "./http-and-client.ts";
-import { postRefused, REFUSED_PROMPT, sha256 } from "./response-checks.ts";
+import { postRefused, REFUSED_PROMPT, rightHalfMask, sha256 } from "./response-checks.ts";
 import { drawScene, useSuite } from "./suite.ts";
 
 const suite = useSuite();
@@ -282,6 +282,20 @@ describe("gemini-2.5", () => {
     }
     expect(changed.left).toBe(0);
     expect(changed.right).toBeGreaterThan(500);
+  });
+
+  it("enlarges each result within a mask in a job of its own, and then reduces it to the factor", async () => {
+    const source = await uploadedUrl(await drawScene(128, 96));
+    const mask_url = await uploadedUrl(await rightHalfMask());
+    const masked = { model_type, prompt: "a green wall", reference_image_url: source, mask_url };
+    const run = await generated({ ...masked, upscale_factor: 1.5, batch_size: 2 });
+    expect(run.warnings).toEqual([]);
+    const sizes = run.outputs.map(({ width, height }: { width: number; height: number }) => [width, height]);
+    expect(sizes).toEqual(Array(2).fill([192, 144]));
+    expect(new Set(run.outputs.map(({ sha256 }: { sha256: string }) => sha256)).size).toBe(2);
+    const { attempts } = (await suite.caller.get(`/runs/${run.run_id}`)).body;
+    const jobs = attempts.map(({ job }: { job: number }) => job).toSorted((one: number, other: number) => one - other);
+    expect(jobs).toEqual([0, 1, 2, 3, 102, 103]);
   });
 
   const uploadedUrl = async (bytes: Buffer): Promise<string> =>

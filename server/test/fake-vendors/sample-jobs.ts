@@ -53,6 +53,7 @@ const TASKS: Record<Task, () => Partial<AssetJob>> = {
   "image.reframe": () => ({ images: images(1), aspect_ratio: "16:9" }),
   "image.describe": () => ({ images: images(1), options: { detail: "normal" } }),
   "image.upscale": () => ({ images: images(1), options: { factor: 2 } }),
+  "image.resize": () => ({ images: images(1), options: { scale: 0.75 } }),
   "image.combine": () => ({ images: images(2), options: { mode: "side-by-side", gap: 0, opacity: 1 } }),
   "image.cut": () => ({ images: images(1), masks: [createMaskAsset()], options: { mode: "extract", invert: false } }),
   "image.blend": () => ({ images: images(2), mask: createMaskAsset() }),

@@ -10,8 +10,9 @@ import {
   withJobParameter,
 } from "../../src/kit/task-parameters.ts";
 import { adjustParameters, canServe } from "../../src/providers/adjust-parameters.ts";
-import { supportOf } from "../../src/providers/parameter-support.ts";
-import type { Asset, Offer } from "../../src/providers/provider.ts";
+import { honourAll, supportOf } from "../../src/providers/parameter-support.ts";
+import type { Asset, Offer, Provider } from "../../src/providers/provider.ts";
+import { expandPlan } from "../../src/runs/expand-plan.ts";
 import { refuseAdjustments } from "../../src/runs/judge-parameters.ts";
 import { splitJob } from "../../src/runs/plan-requests.ts";
 import { createImageAsset, createMaskAsset, createSampleJob } from "../fake-vendors/sample-jobs.ts";
@@ -123,6 +124,7 @@ async function checkValue(checked: CheckedOffer, name: ParameterName, value: unk
   const state = stateOf(offer, name);
   const base = baseJob(checked, name);
   const requested = withProbe(base, name, value);
+  if (supportOf(offer, name).isSecondJob) return checkSecondJob(checked, name, value);
   if (state === "excluded") return canServe(offer, requested) ? ["is served, although the offer excludes it"] : [];
   if (!canServe(offer, requested)) return ["is not served"];
   const { job, changes } = adjustParameters(requested, offer);
@@ -147,6 +149,36 @@ async function checkValue(checked: CheckedOffer, name: ParameterName, value: unk
     ? differs(before, after)
     : await isSent(expected, { changed: changedLeaves(before, after), all: after });
   return isFound ? problems : [...problems, `${String(expected)} is not in the request, and no warning says so`];
+}
+
+const UPSCALER: Offer = {
+  ...{ task: "image.upscale", model: "upscale-default", upstreamModel: "upscaler", recovery: "none", price: 1 },
+  parameters: honourAll("image.upscale"),
+};
+const RESIZER: Offer = {
+  ...{ task: "image.resize", model: "local", upstreamModel: "resizer", recovery: "free", price: 0 },
+  parameters: honourAll("image.resize"),
+};
+
+/** The offer gets the job without the parameter, and the jobs after it do what the parameter asks for. */
+async function checkSecondJob(checked: CheckedOffer, name: ParameterName, value: unknown): Promise<string[]> {
+  const { offer, submit } = checked;
+  const base = baseJob(checked, name);
+  const requested = withProbe(base, name, value);
+  if (canServe(offer, requested)) return ["is served in one job, although the offer needs a second one"];
+  const provider = { id: "checked", offers: [offer, UPSCALER, RESIZER] } as unknown as Provider;
+  const services = { providers: { enabled: [{ provider, env: {} }] } };
+  const { plan, adjustments } = expandPlan(services as never, [requested as unknown as Job]);
+  const [first, ...added] = plan;
+  const factor = added.reduce((product, { options }) => product * Number(options?.factor ?? options?.scale), 1);
+  const before = await submit(adjustParameters(base, offer).job);
+  const after = await submit(adjustParameters(first as unknown as Job<Asset>, offer).job);
+  return [
+    ...(canServe(offer, first!) ? [] : ["the first job is not served"]),
+    ...(differs(before, after) ? ["is left to a second job, but changes the first request"] : []),
+    ...(factor === value ? [] : [`${String(value)} was requested, and the added jobs make ${factor}`]),
+    ...adjustments.map(({ message }) => `is changed: ${message}`),
+  ];
 }
 
 const COUNT_FIELDS = [

@@ -211,6 +211,7 @@ export const PROBES: Record<ParameterName, ParameterProbe> = {
   style: values("woodcut"),
   model_type: { ...values("vendorb-imagen4"), baseline: () => "flux-dev" },
   factor: { ...values(4), baseline: () => 2 },
+  scale: { ...values(0.5), baseline: () => 0.75 },
   duration: { ...values(5, 37), baseline: () => 3, isSent: isDurationSent },
   fps: { ...values(12, 60), needs: { duration: 5 } },
   motion_bucket_id: values(101),

@@ -37,7 +37,8 @@ function checkSideBySide(model: RunModel, invocation: Invocation): void {
     name.includes(".submit.") ? Number.parseInt(name, 10) : [],
   );
   const jobIndex = jobIndexOf(submitted.at(-1)!);
-  for (const { requestIndex } of model.plan.filter((request) => request.jobIndex === jobIndex)) {
+  const requests = model.plan.filter((request) => request.jobIndex === jobIndex && !model.lacksSource(request));
+  for (const { requestIndex } of requests) {
     const isStarted = submitted.includes(requestIndex) || model.outputs.has(requestIndex);
     require("the requests of a job are submitted side by side", isStarted, () => [requestIndex, submitted]);
   }
@@ -96,8 +97,8 @@ function checkResult(model: RunModel, outcome: Extract<RunOutcome, { status: "co
   require(belongs, isSame(outcome.finishedRequests, expected), () => [outcome.finishedRequests, expected]);
   const expectedData = finished.map(({ requestIndex }) => model.outputs.get(requestIndex)!.data).findLast(Boolean);
   require(belongs, isSame(data, expectedData), () => [data, expectedData]);
-  // Every request that produced nothing is reported.
-  const missing = model.plan.length - finished.length;
+  // Every request that was submitted and produced nothing is reported.
+  const missing = model.plan.filter((request) => !model.lacksSource(request)).length - finished.length;
   const reported = outcome.warnings.filter((warning) => warning.startsWith("Only ")).length;
   require("partial results are kept", missing === reported, () => outcome.warnings);
 }

@@ -12,7 +12,12 @@ import type { Invocation } from "./engine.ts";
  * neither.
  */
 export type Recovery = "replay" | "find" | "none";
-export type SimulatedJob = { requestCount: number; source: "none" | "url" | "earlier_job"; recovery: Recovery };
+/** `each_file`: the job has one request for each request of the job before it, and works on the file of that one. */
+export type SimulatedJob = {
+  requestCount: number;
+  source: "none" | "url" | "earlier_job" | "each_file";
+  recovery: Recovery;
+};
 
 export type Attempt = {
   requestIndex: number;
@@ -55,13 +60,20 @@ export const attemptKeyOf = (requestIndex: number, attemptNumber: number) => `${
 export type RunModel = ReturnType<typeof createRunModel>;
 
 export function createRunModel(jobs: readonly SimulatedJob[], clock: { now: number }) {
+  const isForEachFile = (jobIndex: number) => jobIndex > 0 && jobs[jobIndex]!.source === "each_file";
+  const requestCountOf = (jobIndex: number): number =>
+    isForEachFile(jobIndex) ? requestCountOf(jobIndex - 1) : jobs[jobIndex]!.requestCount;
+  const sourceOf = (jobIndex: number) => {
+    if (isForEachFile(jobIndex)) return { job: jobIndex - 1, each: true };
+    return jobs[jobIndex]!.source === "earlier_job" && jobIndex > 0 ? { job: jobIndex - 1 } : { url: `u:${jobIndex}` };
+  };
   const plan = jobs.flatMap((job, jobIndex) =>
-    Array.from({ length: job.requestCount }, (_, index): PlannedRequest => {
+    Array.from({ length: requestCountOf(jobIndex) }, (_, index): PlannedRequest => {
       const requestIndex = jobIndex + REQUEST_INDEX_STRIDE * index;
-      const source = job.source === "earlier_job" && jobIndex > 0 ? { job: jobIndex - 1 } : { url: `u:${jobIndex}` };
-      const images = job.source === "none" ? undefined : [source];
+      const images = job.source === "none" ? undefined : [sourceOf(jobIndex)];
       return {
         ...{ requestIndex, jobIndex, offer: { provider: "first", upstreamModel: "model" } },
+        ...(isForEachFile(jobIndex) && { sourceSlot: index }),
         job: { task: "image.generate", model: "model", prompt: `${requestIndex}`, images } as PlannedRequest["job"],
       };
     }),
@@ -89,6 +101,9 @@ export function createRunModel(jobs: readonly SimulatedJob[], clock: { now: numb
     [...attempts.values()].filter((each) => each.requestIndex === requestIndex).at(-1);
 
   return Object.assign(model, {
+    /** Whether the job before did not produce the file of this request, so that the request is left out. */
+    lacksSource: ({ sourceSlot, requestIndex }: PlannedRequest) =>
+      sourceSlot !== undefined && !outputs.has(requestIndex - 1),
     findLatestAttempt,
     recoveryOf,
     /** The open run, if the claim still holds. */

@@ -45,6 +45,8 @@ function describeRun({ model, engine, wasCanceledInParallel, wasCrashedInParalle
     "ended from outside": endedBy === undefined,
     "ended by a later epoch": (endedBy?.claim.epoch ?? 1) > 1,
     "crashed at least once": engine.invocations.some(({ crashCount }) => crashCount > 0),
+    "a later job left out a request, because its file is missing":
+      outcome.status === "completed" && model.plan.some((request) => model.lacksSource(request)),
     "a provider lost a job": model.providerJobs.some(({ state }) => state === "lost"),
     "an outcome was unknown": [...model.attempts.values()].some(({ unknownSince }) => unknownSince !== undefined),
     "a request had several attempts": [...model.attempts.values()].some(({ attemptNumber }) => attemptNumber > 1),

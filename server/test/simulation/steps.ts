@@ -150,11 +150,11 @@ export function createSteps({ model, decisions, engine }: Simulation, invocation
 
   const checkRequest = ({ requestIndex, job }: ResolvedRequest) => {
     const jobIndex = jobIndexOf(requestIndex);
+    const { sourceSlot } = model.plan.find((each) => each.requestIndex === requestIndex)!;
     const isResolved = model.jobs[jobIndex]!.source !== "none";
-    if (
-      job.prompt !== `${requestIndex}` ||
-      job.images?.[0]?.asset_id !== (isResolved ? `source of ${jobIndex}` : undefined)
-    )
+    const ownSource = sourceSlot === undefined ? `source of ${jobIndex}` : `file of ${requestIndex - 1}`;
+    const images = (job.images ?? []).map(({ asset_id }) => asset_id);
+    if (job.prompt !== `${requestIndex}` || images.join() !== (isResolved ? ownSource : ""))
       throw new InvariantViolation(
         "requests and results belong to their job",
         `${requestIndex} got ${JSON.stringify(job)}`,
@@ -189,10 +189,10 @@ export function createSteps({ model, decisions, engine }: Simulation, invocation
       if (decisions.happens(20)) throw new Fault("asset_unavailable");
       if (decisions.happens(40)) throw new Fault("source_fetch_failed");
       if (!model.findClaimed(claim)) return { state: "claim_lost" };
-      return {
-        state: "resolved",
-        job: { ...job, images: [{ asset_id: `source of ${jobIndex}`, media_type: "image/png" }] } as never,
-      };
+      const isEach = "job" in source! && source.each;
+      const assetIds = isEach ? filesByJob[source.job]!.map((file) => file.asset_id) : [`source of ${jobIndex}`];
+      const images = assetIds.map((asset_id) => ({ asset_id, media_type: "image/png" }));
+      return { state: "resolved", job: { ...job, images } as never };
     },
 
     async submit(_claim, request, attempt) {

@@ -49,6 +49,27 @@ describe("a generation", () => {
     expect(blend).toMatchObject({ task: "image.blend", images: [{ url: URL_A }, { job: 0, every: true }] });
   });
 
+  it("enlarges with every model, and within a mask after the rest of the source was restored", () => {
+    for (const model_type of ["nanobanana", "vendora", "qwen-image-edit"]) {
+      const raw = { prompt: "x", model_type, width: 64, height: 64, upscale_factor: 2 };
+      expect(buildJobs(generate, raw)[0]!.options).toEqual({ upscale_factor: 2 });
+      expect(warningsOf(generate, raw)).not.toContain("upscale_factor");
+    }
+    const masked = { prompt: "x", model_type: "gemini-2.5", reference_image_url: URL_A, mask_url: URL_B };
+    const [edit, , upscale, resize] = buildJobs(generate, { ...masked, upscale_factor: 1.5, batch_size: 2 });
+    expect(edit!.options).toBeUndefined();
+    expect([upscale, resize]).toEqual([
+      {
+        ...{ task: "image.upscale", model: "upscale-default", images: [{ job: 1, each: true }] },
+        ...{ request_count: 2, options: { factor: 2 } },
+      },
+      {
+        ...{ task: "image.resize", model: "local", images: [{ job: 2, each: true }] },
+        ...{ request_count: 2, options: { scale: 0.75 } },
+      },
+    ]);
+  });
+
   it("ignores a mask without an image below it", () => {
     const raw = { prompt: "x", model_type: "gemini-2.5", mask_url: URL_B };
     expect(buildJobs(generate, raw)).toEqual([{ task: "image.generate", model: "gemini-2.5", prompt: "x", count: 1 }]);

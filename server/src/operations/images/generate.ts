@@ -14,6 +14,7 @@ import { defineOperation, type Source } from "../../kit/operation.ts";
 import { allOrNone } from "../../kit/rules.ts";
 import { runEntry } from "../../kit/run-outputs.ts";
 import { asGeneration, Generation, type JsonObject } from "../../kit/schemas/run.ts";
+import { planUpscale } from "../../kit/upscale-jobs.ts";
 import { applyModelDefaults, listUnusedFields, modelIds, modelRules, nearestAspectRatio } from "../../models.ts";
 import { aspectRatioIgnored, planWithinMask } from "./mask-blend.ts";
 import { translateWorkflowType, workflowTypeRule } from "./workflow-type.ts";
@@ -56,7 +57,7 @@ const input = z.object({
   cfg_scale: z.number().min(0).max(30).optional().describe("Classifier-free guidance, 0 to 30"),
   batch_size: z.int().min(1).max(4).default(1).describe("Images per batch, 1 to 4. Default: 1"),
   batch_count: z.int().min(1).max(4).optional().describe("Number of batches, 1 to 4"),
-  upscale_factor: z.number().min(1).max(4).optional().describe("Upscaling factor of the result, 1 to 4"),
+  upscale_factor: z.number().min(1).max(4).optional().describe("Upscaling factor of the result, 1 to 4. Models that cannot upscale get a second job for it, with its own price"),
   ...runFields,
 });
 
@@ -130,8 +131,11 @@ export const generateImage = defineOperation({
     const used = usedBy(input, provided);
     const images = sourcesOf(used);
     const isInpainted = isInpainting(used);
-    const options = Object.entries(provided).filter(([field]) => field in used && !NOT_OPTIONS.includes(field));
-    return planWithinMask({
+    const options = Object.entries(provided).filter(
+      ([field]) => field in used && !NOT_OPTIONS.includes(field) && !(isInpainted && field === "upscale_factor"),
+    );
+    const count = (used.batch_size ?? 1) * (used.batch_count ?? 1);
+    const plan = planWithinMask({
       task: isInpainted ? "image.edit" : "image.generate",
       model: input.model_type,
       prompt: input.prompt,
@@ -143,9 +147,11 @@ export const generateImage = defineOperation({
       aspect_ratio:
         used.aspect_ratio && !isInpainted ? nearestAspectRatio(input.model_type, used.aspect_ratio) : undefined,
       seed: used.seed,
-      count: (used.batch_size ?? 1) * (used.batch_count ?? 1),
+      count,
       options: options.length > 0 ? Object.fromEntries(options) : undefined,
     });
+    // No model enlarges while it inpaints: pixels outside of the mask are restored first, in the size of the source.
+    return isInpainted ? [...plan, ...planUpscale(plan.length - 1, used.upscale_factor ?? 1, count)] : plan;
   },
   renderResponse: asGeneration,
 });

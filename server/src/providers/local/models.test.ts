@@ -44,6 +44,13 @@ it("offers only tasks that run on a CPU, free of charge and repeatable", () => {
   expect(localModels.offers.every(({ price, recovery }) => price === 0 && recovery === "free")).toBe(true);
 });
 
+it("upscales only images that a CPU finishes in time; without a known size it tries", () => {
+  const { supports } = localModels.offers.find(({ upstreamModel }) => upstreamModel === "esrgan")!;
+  expect(supports!({ source_size: { width: 1024, height: 1024 } })).toBe(true);
+  expect(supports!({ source_size: { width: 1536, height: 1024 } })).toBe(false);
+  expect(supports!({})).toBe(true);
+});
+
 it("fails only the job if an installation is corrupt", async () => {
   const image = assetFromBytes(await imageFromLetters(["RR", "RR"]));
   const context = { env: { LOCAL_MODELS_DIR: folder }, timeoutSeconds: 10 } as ProviderContext<unknown>;

@@ -7,7 +7,7 @@ import { declareParameters, honourAll } from "../parameter-support.ts";
 import { defineProvider, type Offer } from "../provider.ts";
 import { readInputs } from "./inputs.ts";
 import { rejectInput, requireSameShape } from "./local-task.ts";
-import { areModelsInstalled, modelsFolder } from "./model-packages.ts";
+import { areModelsInstalled, MAX_UPSCALED_PIXELS, modelsFolder } from "./model-packages.ts";
 import { createModelProcess, type ModelLimits, type ModelName } from "./model-process.ts";
 
 const LocalModelsEnv = z
@@ -51,6 +51,7 @@ const offers: LocalOffer[] = [
     model: "upscale-default",
     upstreamModel: "esrgan",
     parameters: honourAll("image.upscale"),
+    supports: ({ source_size: size }) => !size || size.width * size.height <= MAX_UPSCALED_PIXELS,
   },
 ];
 
