@@ -4,6 +4,7 @@ import { Fault } from "../faults.ts";
 import type { DecoderPool } from "./decoder-pool.ts";
 import { detectFormat, type ImageSize, MAX_IMAGE_PIXELS, MAX_IMAGE_SIDE, MIN_IMAGE_SIDE } from "./image-size.ts";
 import { type ImageStructure, type ImageType, stripMetadata, undecodableImage } from "./image-structure.ts";
+import { joinParts, type PixelTask, splitParts } from "./pixel-tasks.ts";
 
 export type InspectedImage = { media_type: ImageType; width: number; height: number };
 
@@ -21,7 +22,13 @@ export type ImageDecoder = {
   normalize(bytes: Uint8Array): Promise<NormalizedImage>;
   /** Returns the image as a normalized mask, scaled to `size` if one is given; the same bytes if it already is one. */
   toMask(bytes: Uint8Array, size?: ImageSize): Promise<Uint8Array>;
+  /** Returns the image upright as PNG without loss; the same bytes if it already is a PNG. */
+  toPng(bytes: Uint8Array): Promise<Uint8Array>;
+  /** Returns a mask from a provider as grayscale PNG. `isEmpty`: the mask marks nothing. */
+  toFoundMask(bytes: Uint8Array): Promise<FoundMask>;
 };
+
+export type FoundMask = { bytes: Uint8Array; isEmpty: boolean };
 
 export const createImageDecoder = ({ perform }: Pick<DecoderPool, "perform">): ImageDecoder => {
   const request = async (header: object, bytes: Uint8Array) => {
@@ -53,6 +60,23 @@ export const createImageDecoder = ({ perform }: Pick<DecoderPool, "perform">): I
       if (size && (width !== size.width || height !== size.height))
         throw undecodableImage("pixels", "the decoder returned a mask of another size");
       return mask;
+    },
+    toPng: async (bytes) => {
+      const layout = readStructure(bytes);
+      if (layout.media_type === "image/png") return bytes;
+      const options = { media_type: "image/png", orientation: layout.orientation, isLossless: true };
+      const reencoded = await request({ work: "reencode", options }, stripMetadata(bytes, layout));
+      return verifyReencoded(reencoded.bytes, { ...layout, media_type: "image/png" }).bytes;
+    },
+    toFoundMask: async (bytes) => {
+      const layout = readStructure(bytes);
+      const task: PixelTask = { name: "found-mask", size: { width: layout.width, height: layout.height } };
+      const message = joinParts({ work: "pixels", task, imageCount: 1 }, [stripMetadata(bytes, layout)]);
+      const reply = await request(message.header, message.bytes);
+      const [mask = new Uint8Array()] = splitParts(reply);
+      const upright: ImageStructure = { ...layout, media_type: "image/png", orientation: 1 };
+      const [box] = Array.isArray(reply.header.boxes) ? reply.header.boxes : [];
+      return { bytes: verifyReencoded(mask, upright).bytes, isEmpty: box === null };
     },
   };
 };

@@ -8,13 +8,15 @@ import { undecodableImage } from "./image-structure.ts";
 
 /**
  * `invert-mask`: black and white change places. `alpha-mask`: the marked area is transparent, in the given size.
- * `white-transparent-mask`: the marked area is white and transparent. `resize-to-cover`: the image fills the given
+ * `white-transparent-mask`: the marked area is white and transparent. `found-mask`: a mask from a provider as gray values,
+ * where transparent pixels are black. `resize-to-cover`: the image fills the given
  * size. `combine`, `cut` and `blend` are the tasks of the local provider; `size` is the size of their first image.
  */
 export type PixelTask =
   | { name: "invert-mask" }
   | { name: "alpha-mask"; size: ImageSize }
   | { name: "white-transparent-mask" }
+  | { name: "found-mask"; size: ImageSize }
   | { name: "resize-to-cover"; size: ImageSize }
   | {
       name: "combine";

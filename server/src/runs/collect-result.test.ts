@@ -4,6 +4,7 @@ import {
   cancelRun,
   claimRun,
   done,
+  jobFor,
   requestTo,
   requeue,
   SimulatedCrash,
@@ -11,6 +12,8 @@ import {
 } from "../../test/support/step-fixtures.ts";
 import { setUpStep } from "../../test/support/step-setup.ts";
 import { findLatestAttempt } from "../db/runs/attempts.ts";
+import { Fault } from "../faults.ts";
+import type { Task } from "../kit/operation.ts";
 import {
   contentRefused,
   jobFailed,
@@ -19,6 +22,7 @@ import {
   providerFault,
 } from "../providers/call-provider.ts";
 import { cancelAtProvider, collectResult, registerWakeup } from "./collect-result.ts";
+import type { ResolvedRequest } from "./execute.ts";
 import { submit } from "./submit.ts";
 
 const FIRST = { attemptNumber: 1 };
@@ -105,6 +109,44 @@ describe("collecting", () => {
       details: { reason: "no_output" },
     });
   });
+
+  /** A request for another task, which the provider offers too. */
+  const requestFor = (task: Task) => {
+    fake.provider.offers.push({ ...fake.provider.offers[0]!, task });
+    return requestTo(fake, { job: jobFor({ task }) as ResolvedRequest["job"] });
+  };
+
+  it("has no files if a segmentation found nothing, without a mask or with an empty one", async () => {
+    const nothing = { state: "produced", files: [], warnings: [] };
+    fake.poll = async () => done();
+    expect(await collectResult(services, claim, requestFor("image.segment"), FIRST)).toEqual(nothing);
+    await prepare();
+    fake.poll = async () => done("a black mask");
+    services.images.toFoundMask = async (bytes) => ({ bytes, isEmpty: true });
+    expect(await collectResult(services, claim, requestFor("image.segment"), FIRST)).toEqual(nothing);
+  });
+
+  it.each([
+    ["image.segment", "mask of image"],
+    ["image.remove-background", "PNG of image"],
+    ["image.generate", "image"],
+  ] as const)("stores the result of %s as %s", async (task, expected) => {
+    fake.poll = async () => done("image");
+    services.images.toFoundMask = async (bytes) => ({ bytes: Buffer.from(`mask of ${bytes}`), isEmpty: false });
+    services.images.toPng = async (bytes) => Buffer.from(`PNG of ${bytes}`);
+    const collected = await collectResult(services, claim, requestFor(task), FIRST);
+    expect(collected).toMatchObject({ state: "produced", files: [{ sha256: sha256(expected) }] });
+  });
+
+  it.each(["service_overloaded", "dependency_unavailable"] as const)(
+    "is repeated if no decoder is free (%s), because the result is paid for",
+    async (code) => {
+      fake.poll = async () => done("image");
+      services.images.inspect = () => Promise.reject(new Fault(code));
+      await expect(collect()).rejects.toMatchObject({ code: "dependency_unavailable" });
+      expect((await stateOf()).state).toBe("submitted");
+    },
+  );
 
   it("is an internal error for an attempt without a ticket", async () => {
     const crashed = await claimRun(database.db);

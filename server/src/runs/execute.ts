@@ -6,6 +6,7 @@ import { Fault, type PublicFault, toFault } from "../faults.ts";
 import type { Job } from "../kit/operation.ts";
 import type { JsonObject } from "../kit/schemas/run.ts";
 import type { AssetRef, SelectedOffer } from "../providers/provider.ts";
+import { canBeEmpty, findsObjects, hasNoMasks, nothingFound } from "./nothing-found.ts";
 import type { FlowEngine, RunEngine, Wakeup } from "./run-engine.ts";
 import { toRunFault } from "./run-fault.ts";
 import { createResultSlots, type Sourced } from "./result-slots.ts";
@@ -117,6 +118,11 @@ async function runRequests(execution: RunExecution, plan: RunPlan): Promise<RunO
   };
 
   for (const planned of groupByJob(plan.requests)) {
+    const { job, jobIndex } = planned[0]!;
+    if (hasNoMasks(job, filesByJob)) {
+      filesByJob[jobIndex] = [];
+      continue;
+    }
     const requests = planned.flatMap((request) => slots.assignSource(request));
     if (requests.length === 0) throw new Fault("source_run_failed");
     const unfinished = requests.filter(({ earlierResult }) => !earlierResult);
@@ -136,8 +142,9 @@ async function runRequests(execution: RunExecution, plan: RunPlan): Promise<RunO
       }
     }
     // The results of the other requests of this job are stored and paid for, so the run keeps them.
-    const producedCount = filesByJob[requests[0]!.jobIndex]?.length ?? 0;
+    const producedCount = filesByJob[jobIndex]?.length ?? 0;
     if (failures.length > 0 && producedCount === 0) throw failures[0];
+    if (producedCount === 0 && findsObjects(job.task) && !canBeEmpty(plan.requests, jobIndex)) throw nothingFound();
     for (const failure of failures)
       warnings.push(`Only ${producedCount} of the results could be produced: ${toFault(failure).message}`);
   }

@@ -7,6 +7,7 @@ import { dirname, join, resolve } from "node:path";
 import { z } from "zod";
 import type { AttemptRef } from "../db/runs/attempts.ts";
 import type { Ids } from "../kit/clock.ts";
+import type { Task } from "../kit/operation.ts";
 import type { JsonObject } from "../kit/schemas/run.ts";
 import type { JobProgress, ProviderOutput, SelectedOffer } from "../providers/provider.ts";
 import { attemptKey, toAttemptRef } from "./ids.ts";
@@ -29,6 +30,8 @@ export type SpooledResponse = {
   offer: SelectedOffer;
   /** Number of results that the job asked for. */
   count?: number | undefined;
+  /** Absent in files of versions that did not write it. */
+  task?: Task | undefined;
   /** The recorded provider request, which has no credentials. */
   request?: JsonObject | undefined;
 };

@@ -74,7 +74,8 @@ async function storeResults(
   const { attempt_number: attemptNumber, request_index: requestIndex } = attempt;
   if (recovery !== "free" && recovery !== "replay") await spoolResponse(services, sent);
   services.crashPoint("response_spooled");
-  const producing = { requestIndex, attemptNumber, job: { count: spooled.count }, request: spooled.request };
+  const { count, task, request } = spooled;
+  const producing = { requestIndex, attemptNumber, job: { count, task }, request };
   const stored = await retryUntilSaved(services, attempt, options, () =>
     options.lease.isLost
       ? Promise.resolve(undefined)

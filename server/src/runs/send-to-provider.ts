@@ -54,7 +54,8 @@ async function sendUnderLease(
   if ("thrown" in response)
     return handleSubmitFailure(services, request, attempt, { thrown: response.thrown, sentRequest });
 
-  const spooled = { response, offer: request.offer, count: request.job.count, request: sentRequest };
+  const { count, task } = request.job;
+  const spooled = { response, offer: request.offer, count, task, request: sentRequest };
   try {
     return await saveResponse(services, { attempt, enabledProvider, spooled, recovery }, held);
   } finally {

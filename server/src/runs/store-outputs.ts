@@ -1,21 +1,25 @@
-// Stores the results of a provider request: fetches them from the provider's allowed origins, inspects them, and writes
-// them under a content-addressed key. Storing the same results twice changes nothing.
+// Stores the results of a provider request: fetches them from the provider's allowed origins, converts those whose format
+// the API promises, inspects them, and writes them under a content-addressed key. Storing the same results twice changes
+// nothing.
 import { createHash } from "node:crypto";
 import type { Database } from "../db/connect.ts";
 import { saveRequestOutput } from "../db/runs/attempts.ts";
 import type { RunClaim } from "../db/runs/open-runs.ts";
 import type { StoredAsset } from "../db/runs/runs.ts";
-import { Fault } from "../faults.ts";
+import { Fault, type FaultCode } from "../faults.ts";
 import type { ImageDecoder } from "../images/image-decoder.ts";
 import { inspectVideo, isVideo } from "../images/inspect-video.ts";
+import type { Task } from "../kit/operation.ts";
 import type { JsonObject } from "../kit/schemas/run.ts";
 import type { CrashPoint } from "../observe/crash-points.ts";
 import type { OutboundHttp } from "../outbound/outbound-http.ts";
 import type { JobDone, OutputMetadata, ProviderOutput } from "../providers/provider.ts";
 import type { AssetStore } from "../storage/asset-store.ts";
 import { assetKey } from "../storage/object-storage.ts";
+import { convertOutput } from "./convert-output.ts";
 import type { ProducedState, ResolvedRequest } from "./execute.ts";
 import { deriveId, toAttemptRef } from "./ids.ts";
+import { findsObjects } from "./nothing-found.ts";
 import type { EnabledProvider } from "./provider-registry.ts";
 
 const MAX_OUTPUT_BYTES = 100 * 1024 * 1024;
@@ -37,7 +41,7 @@ export type OutputDependencies = FileDependencies & {
 /** `request` is the recorded provider request, if this process sent it. */
 export type ProducingRequest = Pick<ResolvedRequest, "requestIndex"> & {
   attemptNumber: number;
-  job: { count?: number | undefined };
+  job: { count?: number | undefined; task?: Task | undefined };
   request?: JsonObject | undefined;
 };
 
@@ -48,23 +52,27 @@ export async function storeOutputs(
   enabledProvider: EnabledProvider,
   { outputs, data }: Pick<JobDone, "outputs" | "data">,
 ): Promise<ProducedState | { state: "claim_lost" }> {
-  const requestedCount = request.job.count ?? outputs.length;
-  if (outputs.length === 0 && data === undefined) throw new Fault("provider_output_invalid", { reason: "no_output" });
-  const files = await Promise.all(
+  const { task, count: requestedCount = outputs.length } = request.job;
+  const mayBeEmpty = data !== undefined || findsObjects(task);
+  if (outputs.length === 0 && !mayBeEmpty) throw new Fault("provider_output_invalid", { reason: "no_output" });
+  const stored = await Promise.all(
     outputs.slice(0, requestedCount).map(async (output, index) => {
-      const bytes = await fetchOutputBytes(dependencies, enabledProvider, output);
+      const received = await fetchOutputBytes(dependencies, enabledProvider, output);
       dependencies.crashPoint("result_read");
+      const bytes = await asProviderOutput(() => convertOutput(dependencies.images, task, received));
+      if (!bytes) return [];
       const { name, score, box, duration, fps } = output;
       const asset_id = deriveId(claim.run_id, request.requestIndex, index);
       const file = await storeFile(dependencies, claim, { asset_id, role: "result", bytes });
-      return { ...file, ...omitUndefined({ name, score, box, duration, fps }) };
+      return [{ ...file, ...omitUndefined({ name, score, box, duration, fps }) }];
     }),
   );
+  const files = stored.flat();
   const attempt = toAttemptRef(claim.run_id, request.requestIndex, request.attemptNumber);
   if (!(await saveRequestOutput(dependencies.database, claim, attempt, { files, data, request: request.request })))
     return { state: "claim_lost" };
-  const warnings =
-    files.length < requestedCount ? [`The provider returned ${files.length} of ${requestedCount} results.`] : [];
+  const isIncomplete = outputs.length < requestedCount && !findsObjects(task);
+  const warnings = isIncomplete ? [`The provider returned ${files.length} of ${requestedCount} results.`] : [];
   return {
     state: "produced",
     files: files.map(({ storage_key: _, ...file }) => file),
@@ -96,10 +104,20 @@ export async function storeFile(
 async function inspectOutput({ images }: FileDependencies, bytes: Uint8Array): Promise<InspectedFile> {
   // Every chunk of a PNG has a checksum that inspection verifies, so decoding the pixels would prove nothing more.
   const isPng = bytes[0] === 0x89 && bytes[1] === 0x50;
+  return asProviderOutput<InspectedFile>(() =>
+    isVideo(bytes) ? inspectVideo(bytes) : images.inspect(bytes, { decode: !isPng }),
+  );
+}
+
+/** No decoder process was free. The result is paid for, so the step is retried. */
+const DECODER_FAULTS: FaultCode[] = ["service_overloaded", "dependency_unavailable"];
+
+async function asProviderOutput<T>(work: () => T | Promise<T>): Promise<T> {
   try {
-    return await (isVideo(bytes) ? inspectVideo(bytes) : images.inspect(bytes, { decode: !isPng }));
+    return await work();
   } catch (thrown) {
     if (!(thrown instanceof Fault)) throw thrown;
+    if (DECODER_FAULTS.includes(thrown.code)) throw new Fault("dependency_unavailable", {}, { cause: thrown });
     throw new Fault("provider_output_invalid", { reason: thrown.code }, { cause: thrown });
   }
 }

@@ -262,7 +262,7 @@ describe("a run that ends badly", () => {
       ...prompts.map((prompt) => ["/runs/generate", { prompt, ...SMALL }] as [string, object]),
       ["/images/describe", { image_url: suite.imageUrl("missing.png") }],
       ["/images/describe", { image_url: "https://no-such-host.invalid/a.png" }],
-      ["/edits/extract", { image_url: suite.imageUrl(), prompt: "the green triangle" }],
+      ["/edits/segment", { imageUrl: suite.imageUrl(), prompt: "the green triangle", sync: false }],
       ["/edits/mask", { original_image_url: suite.imageUrl(), mask_image_url: await wrongMask(), sync: false }],
     ];
     const runs = await Promise.all(

@@ -149,6 +149,8 @@ export function createTestFiles() {
       inspect: async () => inspected,
       normalize: async (bytes: Uint8Array) => ({ ...inspected, bytes, manifest: undefined }),
       toMask: async (bytes: Uint8Array, _size?: object) => bytes,
+      toPng: async (bytes: Uint8Array) => bytes,
+      toFoundMask: async (bytes: Uint8Array) => ({ bytes, isEmpty: false }),
     },
     videoFrames: {
       extract: async (video: Uint8Array, frame: string): Promise<Uint8Array> =>

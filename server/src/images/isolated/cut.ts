@@ -30,6 +30,13 @@ export async function cutImage(
   return outputs;
 }
 
+/** The mask as gray values. Without a box, the provider marked nothing. */
+export async function readFoundMask(mask: Uint8Array, size: ImageSize): Promise<PixelOutput> {
+  const marked = await readGrey(mask, size);
+  const box = boundingBox(marked, size);
+  return { bytes: await writeGrey(marked, size), ...(box && { box }) };
+}
+
 /** Returned masks are black and white. The threshold comes before the inversion, so that both are exact complements. */
 function thresholdMask(marked: Uint8Array): void {
   for (let at = 0; at < marked.length; at++) marked[at] = marked[at]! < half ? 0 : 255;

@@ -2,7 +2,7 @@
 import type { PixelOutput, PixelTask } from "../pixel-tasks.ts";
 import { blendImages } from "./blend.ts";
 import { drawCombination } from "./combine.ts";
-import { cutImage } from "./cut.ts";
+import { cutImage, readFoundMask } from "./cut.ts";
 import { alphaMask, invertMask, whiteTransparentMask } from "./mask-formats.ts";
 import { resizeToCover } from "./resize.ts";
 
@@ -18,6 +18,8 @@ export async function performPixelTask(
       return [{ bytes: await alphaMask(images[0]!, task.size) }];
     case "white-transparent-mask":
       return [{ bytes: await whiteTransparentMask(images[0]!) }];
+    case "found-mask":
+      return [await readFoundMask(images[0]!, task.size)];
     case "resize-to-cover":
       return [{ bytes: await resizeToCover(images[0]!, task.size) }];
     case "combine":

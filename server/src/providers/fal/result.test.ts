@@ -53,10 +53,9 @@ describe("a poll", () => {
     expect(await catchFault(finish(ticket))).toMatchObject({ code: "provider_error", kind: "failed" });
   });
 
-  it("reports that no object was found", async () => {
+  it("is done without a mask if no object was found", async () => {
     const ticket = await submit("fal-ai/sam-3/image", { prompt: "a unicorn" });
-    const fault = await catchFault(finish(ticket));
-    expect(fault).toEqual({ code: "provider_rejected_input", kind: "refused", details: { reason: "nothing_found" } });
+    expect(await finish(ticket)).toEqual({ state: "done", outputs: [] });
   });
 
   it("returns masks with their score and box", async () => {

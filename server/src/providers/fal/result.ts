@@ -71,7 +71,9 @@ export async function toJobDone(result: Result, ticket: Ticket): Promise<JobDone
   const task = ticket.task as Task;
   if (result.error) throw jobFailed(result.error);
   if (task === "image.describe" || task === "prompt.enhance") return readText(result, ticket);
-  const outputs = task === "image.segment" ? masksOf(result, ticket) : filesOf(result);
+  // A segmentation without a mask found nothing.
+  if (task === "image.segment") return { state: "done", outputs: masksOf(result, ticket) };
+  const outputs = filesOf(result);
   if (outputs.length === 0) throw jobFailed("a result without files");
   return { state: "done", outputs };
 }
@@ -92,7 +94,6 @@ function filesOf({ images, image, video, has_nsfw_concepts }: Result): ProviderO
 
 function masksOf({ masks, image, scores, boxes }: Result, ticket: Ticket): ProviderOutput[] {
   const found = masks ?? (image ? [image] : []);
-  if (found.length === 0) throw inputRejected("no mask", { reason: "nothing_found" });
   return found.map(({ url, width, height }, index) => {
     const size = { width: width ?? Number(ticket.width), height: height ?? Number(ticket.height) };
     const score = scores?.[index];
