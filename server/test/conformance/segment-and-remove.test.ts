@@ -124,6 +124,17 @@ describe("segment", () => {
     expect(response.headers.get("content-type")).toMatch(/^application\/json/);
   });
 
+  it("a run that finds nothing fails with one code, which the response has too", async () => {
+    const response = await postForBytes(suite, SEGMENT, find({ prompt: withoutDelay("the purple bicycle") }));
+    expect([response.status, response.body.code]).toEqual([422, "provider_rejected_input"]);
+    expect(response.body.details).toMatchObject({ reason: "nothing_found", run_id: expect.any(String) });
+    const run = await fetchRun(suite, response);
+    expect([run.status, run.error]).toMatchObject([
+      "failed",
+      { code: "provider_rejected_input", details: { reason: "nothing_found" } },
+    ]);
+  });
+
   it("[SEG-014] a run that fails within the call returns an error that names it", async () => {
     const response = await postForBytes(suite, SEGMENT, find({ prompt: "[sandbox:fail,delay=0] x" }));
     expect([response.status, response.body.code]).toEqual([502, "provider_error"]);
@@ -350,6 +361,23 @@ describe("extract", () => {
     const [greys, others] = [await greysOf(mask.image_url), await greysOf(rest.image_url)];
     expect(others).toEqual(greys.map((grey) => 255 - grey));
     expect(greys.filter((grey) => grey === 255).length).toBeGreaterThan(500);
+  });
+
+  it("mask and box of an object are those of what was extracted, also inverted", async () => {
+    const [[whole], [rest]] = [(await extracted()).objects, (await extracted({ invert: true })).objects];
+    const [greys, others] = [await greysOf(whole.mask_url), await greysOf(rest.mask_url)];
+    expect(others).toEqual(greys.map((grey) => 255 - grey));
+    expect(rest.box).toEqual({ x: 0, y: 0, width: 128, height: 96 });
+    expect(whole.box.width).toBeLessThan(80);
+    const { at } = await opened(rest.image_url);
+    expect([at(...IN_CIRCLE)[3], at(...IN_SQUARE)[3]]).toEqual([0, 255]);
+  });
+
+  it("a run that finds nothing completes without objects, also inverted and as masks", async () => {
+    for (const fields of [{}, { invert: true }, { mode: "mask", multiple: true }]) {
+      const run = await extracted({ prompt: withoutDelay("the purple bicycle"), ...fields });
+      expect([run.status, run.objects, run.outputs, run.image_url]).toEqual(["completed", [], [], null]);
+    }
   });
 
   it("[EXT-014] with both, the image at the address is used and the run is the parent", async () => {

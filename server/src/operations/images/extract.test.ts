@@ -15,7 +15,7 @@ const file = (asset_id: string, about: object = {}) =>
 const box = { x: 1, y: 2, width: 3, height: 4 };
 
 describe("an extraction", () => {
-  it("finds one mask, then cuts by it", () => {
+  it("finds one mask, converts it, then cuts by it", () => {
     expect(buildJobs(extract, { prompt: "the lamp", run_id: RUN_ID })).toEqual([
       {
         task: "image.segment",
@@ -25,18 +25,18 @@ describe("an extraction", () => {
         count: 1,
         options: { multiple: false },
       },
-      {
+      ...["mask", "extract"].map((mode) => ({
         task: "image.cut",
         model: "local",
         images: [{ run: RUN_ID }],
         masks: [{ job: 0, every: true }],
-        options: { mode: "extract", invert: false, preserve_alpha: true },
-      },
+        options: { mode, invert: false, preserve_alpha: true },
+      })),
     ]);
   });
 
   it("can find several objects, and can return masks, also inverted", () => {
-    const [segment, cut] = buildJobs(extract, {
+    const [segment, cut, ...others] = buildJobs(extract, {
       prompt: "x",
       image_url: URL_A,
       multiple: true,
@@ -46,6 +46,7 @@ describe("an extraction", () => {
     expect(segment!.count).toBeUndefined();
     expect(segment!.options).toEqual({ multiple: true });
     expect(cut!.options).toEqual({ mode: "mask", invert: true, preserve_alpha: true });
+    expect(others).toEqual([]);
   });
 
   it("treats content as extract", () => {
@@ -59,22 +60,39 @@ describe("an extraction", () => {
     expect(resolveParent(extract, raw)).toBe(PARENT_RUN_ID);
   });
 
-  it("returns an object for each cut, with what the segmentation reported", () => {
-    const run = { inputs: { prompt: "the lamp", mode: "extract" } } as unknown as Run;
-    const jobs = [[file("mask", { name: "lamp", score: 0.9, box })], [file("cut")]];
-    expect(extract.renderResponse!(run as never, { jobs, data: null })).toMatchObject({
-      objects: [
-        {
-          name: "lamp",
-          score: 0.9,
-          box,
-          asset_id: "cut",
-          image_url: "https://example.com/cut",
-          mask_url: "https://example.com/mask",
-        },
-      ],
-    });
-    expect(extract.renderResponse!(run as never, { jobs: [], data: null })).toMatchObject({ objects: [] });
+  const objectsOf = (mode: string, jobs: RunOutput[][]) => {
+    const run = { inputs: { prompt: "the lamp", mode } } as unknown as Run;
+    return (extract.renderResponse!(run as never, { jobs, data: null }) as { objects: unknown[] }).objects;
+  };
+  const found = [file("found", { name: "lamp", score: 0.9, box })];
+
+  it("returns an object for each cut, with name and score of the segmentation, and mask and box of the cut", () => {
+    const cutBox = { x: 0, y: 0, width: 9, height: 9 };
+    expect(objectsOf("extract", [found, [file("mask")], [file("cut", { box: cutBox })]])).toEqual([
+      {
+        name: "lamp",
+        score: 0.9,
+        box: cutBox,
+        asset_id: "cut",
+        image_url: "https://example.com/cut",
+        mask_url: "https://example.com/mask",
+      },
+    ]);
+    expect(objectsOf("mask", [found, [file("mask")]])).toMatchObject([
+      { asset_id: "mask", image_url: "https://example.com/mask", mask_url: "https://example.com/mask", box },
+    ]);
+  });
+
+  it("returns no objects while it runs, and if nothing was found", () => {
+    expect(objectsOf("extract", [])).toEqual([]);
+    expect(objectsOf("extract", [[], [], []])).toEqual([]);
+    expect(extract.renderResult!({ prompt: "x" }, { jobs: [[], [], []], data: null })).toEqual({ objects: [] });
+  });
+
+  it("shows runs of earlier versions, whose masks are those that were found", () => {
+    expect(objectsOf("extract", [found, [file("cut")]])).toMatchObject([
+      { asset_id: "cut", mask_url: "https://example.com/found", box },
+    ]);
   });
 
   it.each<[object, string[]]>([

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { promptField, runFields } from "../../kit/fields.ts";
 import { firstSource, imageField } from "../../kit/image-fields.ts";
-import { defineOperation, type RunResult } from "../../kit/operation.ts";
+import { defineOperation, type Job, type RunResult } from "../../kit/operation.ts";
 import { atLeastOne } from "../../kit/rules.ts";
 import { selectedOutput, sourceRun } from "../../kit/run-outputs.ts";
 import { Extraction, type JsonObject } from "../../kit/schemas/run.ts";
@@ -38,6 +38,13 @@ export const extractObjects = defineOperation({
   parent: (input) => input.run_id,
   plan: (input) => {
     const source = firstSource(input.image_url, selectedOutput(input.run_id, input))!;
+    const cut = (mode: "mask" | "extract"): Job => ({
+      task: "image.cut",
+      model: "local",
+      images: [source],
+      masks: [{ job: 0, every: true }],
+      options: { mode, invert: input.invert, preserve_alpha: input.preserve_alpha },
+    });
     return [
       {
         task: "image.segment",
@@ -47,18 +54,10 @@ export const extractObjects = defineOperation({
         count: input.multiple ? undefined : 1,
         options: { multiple: input.multiple },
       },
-      // With mode mask, the local provider also normalizes the masks: black and white, in the size of the source.
-      {
-        task: "image.cut",
-        model: "local",
-        images: [source],
-        masks: [{ job: 0, every: true }],
-        options: {
-          mode: input.mode === "mask" ? "mask" : "extract",
-          invert: input.invert,
-          preserve_alpha: input.preserve_alpha,
-        },
-      },
+      // Masks of what is extracted: black and white, in the size of the source, and inverted if the request is.
+      cut("mask"),
+      // Cut by the masks that were found, because they have soft edges.
+      ...(input.mode === "mask" ? [] : [cut("extract")]),
     ];
   },
   resultFields: ["objects"],
@@ -66,12 +65,16 @@ export const extractObjects = defineOperation({
   renderResponse: (run, result) => ({ ...run, objects: renderObjects(run.inputs, result) }),
 });
 
-const renderObjects = (input: JsonObject, { jobs: [found = [], cuts = []] }: RunResult) =>
-  cuts.map((cut, index) => ({
+function renderObjects(input: JsonObject, { jobs }: RunResult) {
+  const [found = [], masks = [], cuts = masks] = jobs;
+  // Runs of earlier versions have no job for the masks of mode extract; the masks that were found are the nearest.
+  const masksOfObjects = jobs.length === 2 && input.mode !== "mask" ? found : masks;
+  return cuts.map((cut, index) => ({
     name: found[index]?.name ?? input.prompt,
     score: found[index]?.score ?? null,
-    box: found[index]?.box ?? cut.box ?? null,
+    box: cut.box ?? found[index]?.box ?? null,
     asset_id: cut.asset_id,
     image_url: cut.url,
-    mask_url: input.mode === "mask" ? cut.url : (found[index]?.url ?? null),
+    mask_url: masksOfObjects[index]?.url ?? null,
   }));
+}
