@@ -72,6 +72,8 @@ const shorten = (items: readonly (string | number)[]) =>
     ? `${items.slice(0, SHOWN - 1).join(", ")} and ${items.length - SHOWN + 1} more`
     : items.join(", ");
 
+const megapixels = (pixels: number) => `${figures.format(Math.round(pixels / 1e4) / 100)} megapixels`;
+
 function sidesOf({
   least,
   most,
@@ -80,7 +82,6 @@ function sidesOf({
   mostPixels,
   mostRatio,
 }: NonNullable<OfferLimits["sides"]>): string[] {
-  const megapixels = (pixels: number) => `${figures.format(Math.round(pixels / 1e4) / 100)} megapixels`;
   const bounds = [least && `from ${least}`, most && `to ${most}`, step && step > 1 && `in steps of ${step}`].filter(
     Boolean,
   );
@@ -105,6 +106,7 @@ function limitsOf({
   images,
   mask,
   prompt,
+  source,
 }: OfferLimits = {}): string {
   return [
     ...(ratios ? [`aspect ratios ${shorten(ratios)}`] : []),
@@ -116,6 +118,8 @@ function limitsOf({
     ...(images !== undefined ? [imageCountText(images)] : []),
     ...(mask === undefined ? [] : [mask ? "supports masks" : "no masks"]),
     ...(prompt ? [`prompts up to ${figures.format(prompt)} characters`] : []),
+    ...(source?.mostPixels ? [`source images up to ${megapixels(source.mostPixels)}`] : []),
+    ...(source?.mostMaskedPixels ? [`masked areas up to ${megapixels(source.mostMaskedPixels)}`] : []),
   ].join("; ");
 }
 

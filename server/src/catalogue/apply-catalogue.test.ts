@@ -163,6 +163,10 @@ describe("an entry", () => {
         mask: false,
       },
     });
+    expect(
+      first("provider: fal, offer: fal-ai/flux/dev, limits: { source: { most_pixels: 9, most_masked_pixels: 8 } }")
+        .limits,
+    ).toMatchObject({ source: { mostPixels: 9, mostMaskedPixels: 8 } });
     expect(first("provider: fal, offer: fal-ai/flux/dev, limits: { prompt: 500 }").limits).toEqual({
       ...{ count: 4, sides: { most: 1536 }, prompt: 500 },
     });

@@ -94,11 +94,14 @@ export function applyEntryToOffer(offer: Offer, entry: CatalogueEntry): Offer | 
   };
 }
 
-function limitsOf({ sides, ...changes }: LimitChanges): OfferLimits {
+function limitsOf({ sides, source, ...changes }: LimitChanges): OfferLimits {
   const { least_pixels: leastPixels, most_pixels: mostPixels, most_ratio: mostRatio, ...bounds } = sides ?? {};
   const named = { ...bounds, leastPixels, mostPixels, mostRatio };
   return {
     ...Object.fromEntries(Object.entries(changes).map(([name, value]) => [name, value ?? undefined])),
     ...(sides !== undefined && { sides: sides === null ? undefined : named }),
+    ...(source !== undefined && {
+      source: source ? { mostPixels: source.most_pixels, mostMaskedPixels: source.most_masked_pixels } : undefined,
+    }),
   };
 }

@@ -34,6 +34,7 @@ export type ProviderSettings = z.output<typeof ProviderSettings>;
 const RATIOS = 'ratios must be a list of aspect ratios such as ["1:1", "16:9"]';
 const SIZES = "sizes must be a list of sizes such as [1024x1024, 1536x1024]";
 const SIDES = "sides must be a mapping of least, most, step, least_pixels, most_pixels and most_ratio, all 1 or more";
+const SOURCE = "source must be a mapping of most_pixels and most_masked_pixels, all 1 or more";
 const DURATIONS = "durations must be a list of seconds such as [5, 10]";
 const DURATION = "duration must be { least, most } in seconds, with least <= most";
 const IMAGES = "images must be the number of input images per request, 0 or more";
@@ -65,6 +66,15 @@ const LimitChanges = z.strictObject(
     images: nullableOptional(z.int(IMAGES).min(0, IMAGES)),
     mask: nullableOptional(onOff("mask")),
     prompt: nullableOptional(positiveInteger("prompt must be the maximum number of characters, 1 or more")),
+    source: nullableOptional(
+      z.strictObject(
+        {
+          most_pixels: positiveInteger(SOURCE).optional(),
+          most_masked_pixels: positiveInteger(SOURCE).optional(),
+        },
+        mapping(SOURCE),
+      ),
+    ),
   } satisfies Record<keyof OfferLimits, z.ZodType>,
   mapping("limits must be a mapping; null removes a limit"),
 );

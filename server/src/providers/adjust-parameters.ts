@@ -22,9 +22,14 @@ export const canServe = (offer: Offer, job: JobRequirements): boolean => {
     (job.images?.length ?? 0) <= (limits.images ?? Number.POSITIVE_INFINITY) &&
     (job.prompt?.length ?? 0) <= (limits.prompt ?? Number.POSITIVE_INFINITY) &&
     (job.options?.upscale_factor === undefined || !supportOf(offer, "upscale_factor").isSecondJob) &&
+    isSourceWithin(limits, job.source_size) &&
     (offer.supports?.(job) ?? true)
   );
 };
+
+/** A source of unknown size counts as small enough. The adapter refuses it later if it is not. */
+export const isSourceWithin = ({ source }: OfferLimits, size: Size | undefined): boolean =>
+  size === undefined || size.width * size.height <= (source?.mostPixels ?? Number.POSITIVE_INFINITY);
 
 export type AdjustedJob<S> = { job: Job<S>; changes: ParameterAdjustment[] };
 

@@ -69,6 +69,11 @@ export type OfferLimits = {
   mask?: boolean;
   /** Maximum characters of a prompt. */
   prompt?: number;
+  /**
+   * Maximum pixels of a source image, and of the rectangle around the masked area. A larger job is not adjusted: another
+   * offer gets it.
+   */
+  source?: { mostPixels?: number | undefined; mostMaskedPixels?: number | undefined };
 };
 
 /**

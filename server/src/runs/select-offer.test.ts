@@ -53,6 +53,22 @@ describe("the first offer", () => {
   });
 });
 
+describe("an offer with a limit of its source", () => {
+  const small = offer("small", { preference: 1, limits: { source: { mostPixels: 1_000_000 } } });
+  const enabled = [provider("a", [small, offer("large", { preference: 2 })])];
+  const select = (source_size?: { width: number; height: number }, offers = enabled) =>
+    selectOffer({ providers: { enabled: offers } }, { ...job, source_size }).upstreamModel;
+
+  it("is selected up to the limit, and if the size is not known yet", () => {
+    expect([select({ width: 1000, height: 1000 }), select()]).toEqual(["small", "small"]);
+    expect(select({ width: 1000, height: 1001 })).toBe("large");
+  });
+
+  it("is selected above the limit if there is no other, so that the run says why it fails", () => {
+    expect(select({ width: 2000, height: 2000 }, [provider("a", [small])])).toBe("small");
+  });
+});
+
 describe("on request", () => {
   const dear = offer("dear", { preference: 1, price: 0.05, latency: "quick", equivalence: "flux" });
   const cheap = offer("cheap", { price: 0.01, per: "megapixel", latency: "slow", equivalence: "flux" });

@@ -19,8 +19,9 @@ export const toSelectedOffer = ({ enabledProvider, offer }: ResolvedOffer): Sele
   upstreamModel: offer.upstreamModel,
 });
 
+/** If the source exceeds the limits of all offers, the first of them is selected and says so. */
 export function selectOffer(services: OfferDependencies, job: RoutableJob): SelectedOffer {
-  const first = findBestOffer(services, job);
+  const first = findBestOffer(services, job) ?? findBestOffer(services, { ...job, source_size: undefined });
   if (!first) throw new Fault("model_unavailable", { model: job.model });
   return toSelectedOffer(first);
 }
@@ -40,9 +41,20 @@ export function listFailoverOffers(
 ): ResolvedOffer[] {
   const equivalence = resolveOffer(services, selected, job).offer.equivalence;
   if (equivalence === undefined) return [];
+  return listOtherOffers(services, selected, job).filter(({ offer }) => offer.equivalence === equivalence);
+}
+
+/**
+ * Offers for a job that exceeds a limit of `selected`, best first. As for the first selection, they need not be
+ * equivalent.
+ */
+export function listOtherOffers(
+  services: OfferDependencies,
+  selected: SelectedOffer,
+  job: RoutableJob,
+): ResolvedOffer[] {
   return rankOffers(services, job).filter(
     ({ enabledProvider, offer }) =>
-      offer.equivalence === equivalence &&
       (enabledProvider.provider.id !== selected.provider || offer.upstreamModel !== selected.upstreamModel) &&
       (offer.limits?.count ?? Number.POSITIVE_INFINITY) >= (job.count ?? 1) &&
       !(job.is_strict && adjustParameters(job, offer).changes.length > 0),

@@ -71,6 +71,30 @@ describe("a submission", () => {
     expect(await stateOf()).toMatchObject({ state: "failed", is_final: true });
   });
 
+  const overLimit = () =>
+    providerFault("provider_rejected_input", { kind: "over_limit" }, { reason: "image_too_large" });
+
+  it("that exceeds a limit of the offer goes to the next offer, equivalent or not, without blaming the provider", async () => {
+    use(first, createFakeProvider("other", { equivalence: "none", preference: 3 }));
+    failWith(overLimit());
+    expect(await send()).toMatchObject({ state: "retry", attemptNumber: 2, offer: { provider: "other" } });
+    expect([providers.failures, (await stateOf()).is_final]).toEqual([[], false]);
+  });
+
+  it("that exceeds a limit of the only offer fails the run", async () => {
+    failWith(overLimit());
+    await expect(send()).rejects.toMatchObject({ code: "provider_rejected_input" });
+    expect(await stateOf()).toMatchObject({ state: "failed", is_final: true });
+  });
+
+  it("that waits for its turn on this machine waits on, and is not moved to a provider that costs money", async () => {
+    createFakeProvider("first", { equivalence: "flux", recovery: "free", price: 0 }, first);
+    use(first, second);
+    failWith(providerBusy("another job is running", 5));
+    expect(await send()).toEqual({ state: "retry", attemptNumber: 2, delaySeconds: 5 });
+    expect(providers.failures).toEqual([]);
+  });
+
   it("that was refused for its content fails the run and is sent nowhere else", async () => {
     use(first, second);
     failWith(contentRefused("policy"));

@@ -12,7 +12,7 @@ import type { ResolvedRequest, SubmitResult } from "./execute.ts";
 import { type HeldLease, LEASE_EXPIRED } from "./provider-context.ts";
 import { recordRequests } from "./record-request.ts";
 import { type SaveDependencies, saveResponse } from "./save-response.ts";
-import { listFailoverOffers, resolveOffer, toSelectedOffer } from "./select-offer.ts";
+import { listFailoverOffers, listOtherOffers, resolveOffer, toSelectedOffer } from "./select-offer.ts";
 import type { Services } from "./services.ts";
 
 const MAX_UNSENT_ATTEMPTS = 3;
@@ -89,8 +89,12 @@ async function handleSubmitFailure(
     { run_id: attempt.run_id, attempt: attemptNumber, kind, code: fault.code, err: fault.cause },
     "submission failed",
   );
+  const { recovery } = resolveOffer(services, request.offer, request.job).offer;
+  // Work on this machine that waits for its turn is not a failure: it is not moved to a provider that costs money.
+  const isWaitingLocally = kind === "busy" && recovery === "free";
   const isProviderFailure =
-    kind === "unknown" || kind === "busy" || kind === "unsent" || fault.code === "model_unavailable";
+    !isWaitingLocally &&
+    (kind === "unknown" || kind === "busy" || kind === "unsent" || fault.code === "model_unavailable");
   if (isProviderFailure) await circuitBreaker.recordFailure(request.offer);
   else await circuitBreaker.recordSuccess(request.offer);
   if (kind === "unknown") {
@@ -98,7 +102,8 @@ async function handleSubmitFailure(
     return { state: "wait", attemptNumber, delaySeconds: 1 };
   }
   // The provider certainly did not accept the job, and not because of its content: another offer may take it.
-  const failoverOffer = isProviderFailure ? await findFailoverOffer(services, request, attempt) : undefined;
+  const listOffers = kind === "over_limit" ? listOtherOffers : isProviderFailure ? listFailoverOffers : undefined;
+  const failoverOffer = listOffers && (await findFailoverOffer(services, request, attempt, listOffers));
   const retry = decideRetry({ kind, failoverOffer, retryAfterSeconds, attemptNumber });
   const hasFailed = await failAttempt(database, attempt, {
     fault: fault.body(),
@@ -151,13 +156,14 @@ async function handleUnsentFailure(
   return { state: "retry", attemptNumber: attemptNumber + 1, delaySeconds };
 }
 
-/** Finds an equivalent offer whose circuit breaker is closed and that has not had this request yet. */
+/** Finds another offer whose circuit breaker is closed and that has not had this request yet. Default: an equivalent. */
 export async function findFailoverOffer(
   services: Pick<Services, "database" | "providers">,
   request: ResolvedRequest,
   attempt: AttemptRef,
+  listOffers = listFailoverOffers,
 ): Promise<SelectedOffer | undefined> {
-  const candidates = listFailoverOffers(services, request.offer, request.job).map(toSelectedOffer);
+  const candidates = listOffers(services, request.offer, request.job).map(toSelectedOffer);
   if (candidates.length === 0) return undefined;
   const attempted = await listAttemptedOffers(services.database, attempt);
   const wasAttempted = ({ provider, upstreamModel }: SelectedOffer) =>

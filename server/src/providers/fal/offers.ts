@@ -60,6 +60,7 @@ const visionOffers = [
     upstreamModel: "fal-ai/esrgan",
     preference: 40,
     latency: "quick",
+    equivalence: "upscale",
     limits: { count: 1, images: 1, mask: false },
     parameters: declareParameters("image.upscale", { honours: ["images", "factor"] }),
     body: (job) => ({ image_url: deferredImage(job.images?.[0]), scale: option(job, "factor"), output_format: "png" }),

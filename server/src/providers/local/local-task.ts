@@ -15,6 +15,13 @@ export type PlanLocalTask = (inputs: LocalTaskInputs) => PixelTask;
 export const rejectInput = (reason: string, cause?: unknown) =>
   providerFault("provider_rejected_input", { kind: "refused", cause }, { reason });
 
+/** The reason of a model that refuses a masked area above the limit of its offer. */
+export const HOLE_TOO_LARGE = "hole_too_large";
+
+/** The job exceeds a limit of the local offer. Another offer can do it. */
+export const exceedsLimit = (reason: string, details: Record<string, number> = {}) =>
+  providerFault("provider_rejected_input", { kind: "over_limit" }, { reason, ...details });
+
 /**
  * Checks that a mask has the aspect ratio of its image. The size can differ, because providers return their own sizes.
  */

@@ -8,9 +8,6 @@ import { fileURLToPath } from "node:url";
 /** Increased when older installations are incompatible. */
 export const MODELS_INSTALLATION_VERSION = 1;
 
-/** The largest image that two CPU cores upscale within the submission timeout. */
-export const MAX_UPSCALED_PIXELS = 1_100_000;
-
 const PROJECT_ROOT = fileURLToPath(new URL("../../../../", import.meta.url));
 
 /** One directory per repository, independent of the working directory. */

@@ -79,6 +79,11 @@ it("reports the model's complaint about the input, and only logs internal errors
     kind: "refused",
     details: { reason: "too dark" },
   });
+  expect(await model.failing({ refuse: "hole_too_large" })).toMatchObject({
+    code: "provider_rejected_input",
+    kind: "over_limit",
+    details: { reason: "hole_too_large" },
+  });
   expect(await model.failing({ fail: true })).toMatchObject({
     code: "provider_error",
     details: {},

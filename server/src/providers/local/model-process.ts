@@ -9,10 +9,16 @@ import { decoderSandboxProfiles, describeIsolationProblem } from "../../images/d
 import { joinParts } from "../../images/pixel-tasks.ts";
 import type { JsonObject } from "../../kit/schemas/run.ts";
 import { jobFailed, providerFault } from "../call-provider.ts";
-import { rejectInput } from "./local-task.ts";
+import { exceedsLimit, HOLE_TOO_LARGE, rejectInput } from "./local-task.ts";
 
 export type ModelName = "isnet" | "telea" | "esrgan";
-export type ModelRequest = { image: Uint8Array; mask: Uint8Array | undefined; options: JsonObject };
+export type ModelRequest = {
+  image: Uint8Array;
+  mask: Uint8Array | undefined;
+  options: JsonObject;
+  /** Maximum pixels of the rectangle around the masked area. */
+  mostMaskedPixels?: number | undefined;
+};
 /** A loaded model: image in, image out. */
 export type OpenModel = (request: ModelRequest) => Promise<Uint8Array>;
 
@@ -115,14 +121,14 @@ type RequestLimits = { seconds: number; mostMegabytes: number };
 /** The reply of the process, or why there is none. */
 async function requestWithin(
   model: DecoderProcess,
-  { image, mask, options }: ModelRequest,
+  { image, mask, ...header }: ModelRequest,
   { seconds, mostMegabytes }: RequestLimits,
 ): Promise<DecoderMessage | Error> {
   const { promise: excess, resolve } = Promise.withResolvers<"excess">();
   const watch = setInterval(() => {
     if (megabytesOf(model.pid) > mostMegabytes) resolve("excess");
   }, watchMilliseconds);
-  const request = joinParts({ options }, mask ? [image, mask] : [image]);
+  const request = joinParts(header, mask ? [image, mask] : [image]);
   const reply = await Promise.race([model.request(request, seconds), excess]);
   clearInterval(watch);
   const errorOutput = reply === "died" ? model.stderrTail() : "";
@@ -139,6 +145,7 @@ async function requestWithin(
 function readReply(reply: DecoderMessage | Error): Uint8Array {
   if (reply instanceof Error) throw reply;
   const { refused, failed } = reply.header;
+  if (refused === HOLE_TOO_LARGE) throw exceedsLimit(HOLE_TOO_LARGE);
   if (typeof refused === "string") throw rejectInput(/^[a-z_ ]{1,40}$/.test(refused) ? refused : "model");
   if (failed !== undefined) throw jobFailed(String(failed));
   return reply.bytes;

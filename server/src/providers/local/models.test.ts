@@ -1,6 +1,7 @@
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import sharp from "sharp";
 import { afterAll, expect, it } from "vitest";
 import { assetFromBytes, imageFromLetters } from "../../../test/support/ascii-images.ts";
 import { providers } from "../all.ts";
@@ -44,11 +45,35 @@ it("offers only tasks that run on a CPU, free of charge and repeatable", () => {
   expect(localModels.offers.every(({ price, recovery }) => price === 0 && recovery === "free")).toBe(true);
 });
 
-it("upscales only images that a CPU finishes in time; without a known size it tries", () => {
-  const { supports } = localModels.offers.find(({ upstreamModel }) => upstreamModel === "esrgan")!;
-  expect(supports!({ source_size: { width: 1024, height: 1024 } })).toBe(true);
-  expect(supports!({ source_size: { width: 1536, height: 1024 } })).toBe(false);
-  expect(supports!({})).toBe(true);
+it("states its limits, and is equivalent to the offers of other providers", () => {
+  expect(localModels.offers.map(({ upstreamModel, limits }) => [upstreamModel, limits?.source])).toEqual([
+    ["isnet", undefined],
+    ["telea", { mostMaskedPixels: 4_000_000 }],
+    ["esrgan", { mostPixels: 1_100_000 }],
+  ]);
+  for (const { task, equivalence } of localModels.offers) {
+    const others = providers.filter(({ id }) => id !== "local-models").flatMap(({ offers }) => offers);
+    expect(others.filter((offer) => offer.task === task && offer.equivalence === equivalence)).not.toEqual([]);
+  }
+});
+
+it("refuses an image above the limit of the offer before a process starts, so that another offer gets it", async () => {
+  const upscale = localModels.offers.find(({ upstreamModel }) => upstreamModel === "esrgan")!;
+  const context = { env: { LOCAL_MODELS_DIR: folder }, timeoutSeconds: 10 } as ProviderContext<unknown>;
+  const submit = async (width: number, height: number, offer = upscale) => {
+    const { data } = await sharp({ create: { width, height, channels: 3, background: "red" } })
+      .png()
+      .toBuffer({ resolveWithObject: true });
+    const job = { task: offer.task, model: offer.model, images: [assetFromBytes(data)] };
+    const thrown = await localModels.submit(job, offer, context).catch((error) => error);
+    return { kind: readProviderFailure(thrown).kind, details: thrown.details };
+  };
+  expect(await submit(1100, 1001)).toEqual({
+    kind: "over_limit",
+    details: { reason: "image_too_large", most_pixels: 1_100_000 },
+  });
+  const changed = { ...upscale, limits: { ...upscale.limits, source: { mostPixels: 100 } } };
+  expect(await submit(20, 20, changed)).toMatchObject({ kind: "over_limit", details: { most_pixels: 100 } });
 });
 
 it("fails only the job if an installation is corrupt", async () => {

@@ -6,8 +6,8 @@ import { readImageSize } from "../../images/image-size.ts";
 import { declareParameters, honourAll } from "../parameter-support.ts";
 import { defineProvider, type Offer } from "../provider.ts";
 import { readInputs } from "./inputs.ts";
-import { rejectInput, requireSameShape } from "./local-task.ts";
-import { areModelsInstalled, MAX_UPSCALED_PIXELS, modelsFolder } from "./model-packages.ts";
+import { exceedsLimit, rejectInput, requireSameShape } from "./local-task.ts";
+import { areModelsInstalled, modelsFolder } from "./model-packages.ts";
 import { createModelProcess, type ModelLimits, type ModelName } from "./model-process.ts";
 
 const LocalModelsEnv = z
@@ -25,12 +25,19 @@ type LocalOffer = Offer & { upstreamModel: ModelName };
 
 const FREE = { recovery: "free", price: 0 } as const;
 
+/** What two CPU cores finish within the submission timeout. */
+const MAX_UPSCALED_PIXELS = 1_100_000;
+/** The time grows with the area; this many pixels take a few seconds. */
+const MAX_MASKED_PIXELS = 4_000_000;
+
 const offers: LocalOffer[] = [
   {
     ...FREE,
     task: "image.remove-background",
     model: "remove-background-default",
     upstreamModel: "isnet",
+    limits: { count: 1, images: 1, mask: false },
+    equivalence: "remove-background",
     parameters: honourAll("image.remove-background"),
   },
   {
@@ -38,6 +45,8 @@ const offers: LocalOffer[] = [
     task: "image.remove",
     model: "remove-default",
     upstreamModel: "telea",
+    limits: { count: 1, images: 1, mask: true, source: { mostMaskedPixels: MAX_MASKED_PIXELS } },
+    equivalence: "object-removal",
     // The model fills the masked area; it has no prompt.
     parameters: declareParameters("image.remove", {
       honours: ["images", "mask"],
@@ -50,8 +59,9 @@ const offers: LocalOffer[] = [
     task: "image.upscale",
     model: "upscale-default",
     upstreamModel: "esrgan",
+    limits: { count: 1, images: 1, mask: false, source: { mostPixels: MAX_UPSCALED_PIXELS } },
+    equivalence: "upscale",
     parameters: honourAll("image.upscale"),
-    supports: ({ source_size: size }) => !size || size.width * size.height <= MAX_UPSCALED_PIXELS,
   },
 ];
 
@@ -83,10 +93,14 @@ export const localModels = defineProvider<z.output<typeof LocalModelsEnv>>({
     const { images, mask, options } = await readInputs(job);
     const [image] = images;
     if (!image) throw rejectInput("images");
-    if (mask) requireSameShape(readImageSize(mask), readImageSize(image));
+    const size = readImageSize(image);
+    if (mask) requireSameShape(readImageSize(mask), size);
+    const { mostPixels, mostMaskedPixels } = offer.limits?.source ?? {};
+    if (mostPixels && size.width * size.height > mostPixels)
+      throw exceedsLimit("image_too_large", { most_pixels: mostPixels });
     const folder = modelsFolder(context.env.LOCAL_MODELS_DIR);
     const model = processOf(offer.upstreamModel as ModelName, folder, context.isWeakIsolationAllowed);
-    const bytes = await model.perform({ image, mask, options }, context.timeoutSeconds);
+    const bytes = await model.perform({ image, mask, options, mostMaskedPixels }, context.timeoutSeconds);
     return { state: "done", outputs: [{ bytes, media_type: "image/png" }] };
   },
 

@@ -291,6 +291,7 @@ export const replicateOffers: Offer[] = [
     task: "image.upscale",
     model: "upscale-default",
     upstreamModel: "google/upscaler",
+    equivalence: "upscale",
     limits: { images: 1, count: 1 },
     parameters: declareParameters("image.upscale", { honours: ["images", "factor"] }),
     body: ({ images, options }) => ({ image: images?.[0], upscale_factor: `x${options?.factor ?? 2}` }),

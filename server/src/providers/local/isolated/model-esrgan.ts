@@ -6,7 +6,7 @@ import { z } from "zod";
 import { type ImageSize, MAX_IMAGE_PIXELS, MAX_IMAGE_SIDE } from "../../../images/image-size.ts";
 import { type Box, type Pixels, readPixels, writePixels } from "../../../images/isolated/pixels.ts";
 import { rejectInput } from "../local-task.ts";
-import { MAX_UPSCALED_PIXELS, type Runtime, requireFromFolder, SESSION_OPTIONS, type Session } from "../model-packages.ts";
+import { type Runtime, requireFromFolder, SESSION_OPTIONS, type Session } from "../model-packages.ts";
 import type { OpenModel } from "../model-process.ts";
 import { readEsrgan } from "./esrgan-network.ts";
 
@@ -34,7 +34,8 @@ export async function openEsrgan(folder: string): Promise<OpenModel> {
     const size = { width: source.width * factor, height: source.height * factor };
     const isTooLarge =
       size.width * size.height > MAX_IMAGE_PIXELS || Math.max(size.width, size.height) > MAX_IMAGE_SIDE;
-    if (isTooLarge || source.width * source.height > MAX_UPSCALED_PIXELS) throw rejectInput("image_too_large");
+    // No offer can do this: the result would be larger than any image that Gesso stores.
+    if (isTooLarge) throw rejectInput("image_too_large");
     const session = await sessionFor(factor);
     const large = await enlarged(source, size);
     for (const part of tilesOf(source)) {

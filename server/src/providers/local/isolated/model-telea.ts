@@ -3,7 +3,7 @@
 import { blendPixels } from "../../../images/isolated/blend.ts";
 import { boundingBox } from "../../../images/isolated/cut.ts";
 import { type Box, type Pixels, readGrey, readPixels, writePixels } from "../../../images/isolated/pixels.ts";
-import { rejectInput } from "../local-task.ts";
+import { HOLE_TOO_LARGE, rejectInput } from "../local-task.ts";
 import { requireFromFolder } from "../model-packages.ts";
 import type { OpenModel } from "../model-process.ts";
 
@@ -20,22 +20,20 @@ type OpenCv = {
 const radius = 5;
 /** Radius of the surroundings in pixels. */
 const margin = 48;
-/** The time grows with the area; this many pixels take a few seconds. */
-const mostHolePixels = 4_000_000;
 
 export async function openTelea(folder: string): Promise<OpenModel> {
   const openCv = await loaded(
     requireFromFolder<OpenCv & { onRuntimeInitialized?(): void }>(folder, "@techstark/opencv-js"),
   );
 
-  return async ({ image, mask }) => {
+  return async ({ image, mask, mostMaskedPixels = Number.POSITIVE_INFINITY }) => {
     if (!mask) throw rejectInput("mask");
     const source = await readPixels(image);
     const marked = await readGrey(mask, source);
     const hole = boundingBox(marked, source);
     if (!hole) return writePixels(source, "png");
     const part = grown(hole, source);
-    if (part.width * part.height > mostHolePixels) throw rejectInput("hole_too_large");
+    if (part.width * part.height > mostMaskedPixels) throw rejectInput(HOLE_TOO_LARGE);
     const filled = { ...source, data: source.data.slice() };
     fill(openCv, { filled, marked, part });
     blendPixels(source, filled, marked);

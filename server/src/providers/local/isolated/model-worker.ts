@@ -34,7 +34,8 @@ reply({ sandbox: readSandboxStatus() });
 for await (const { header, bytes } of readDecoderMessages(process.stdin, MAX_REQUEST_BYTES)) {
   try {
     const [image, mask] = splitParts({ header, bytes });
-    const output = await (await model)({ image: image!, mask, options: header.options as JsonObject });
+    const { options, mostMaskedPixels } = header as { options: JsonObject; mostMaskedPixels?: number };
+    const output = await (await model)({ image: image!, mask, options, mostMaskedPixels });
     reply({}, output);
   } catch (thrown) {
     if (thrown instanceof Fault) reply({ refused: String(thrown.details.reason ?? thrown.code) });
