@@ -14,6 +14,7 @@ type Schema = {
   description?: string;
   default?: unknown;
   deprecated?: boolean;
+  "x-inline"?: boolean;
   minimum?: number;
   maximum?: number;
   minLength?: number;

@@ -29,7 +29,14 @@ export async function checkProvider(
     return { ...check, status: "pass", key, message, unasked: names.length };
   }
   const context: ProviderContext<unknown> = {
-    ...{ env, key: "doctor", timeoutSeconds: SECONDS, isPublicUrlReachable: false, unreachableSeconds: 0, submittedSeconds: 0 },
+    ...{
+      env,
+      key: "doctor",
+      timeoutSeconds: SECONDS,
+      isPublicUrlReachable: false,
+      unreachableSeconds: 0,
+      submittedSeconds: 0,
+    },
     now,
     send: (url, request) => send(url, { ...request, timeoutSeconds: SECONDS }),
     runPixelTask: () => Promise.reject(new Error("a probe has no images")),

@@ -25,7 +25,10 @@ export function calculateRequestedQuantity<S>(offer: Offer, requested: Job<S>): 
   const size = expectedSize(job);
   // Without a size and a source, providers make an image of about a megapixel. With a source, its size decides.
   if (offer.per === "megapixel" && !size && job.images?.length) return null;
-  return countBillableUnits(offer, Array<BillableResult>(count * request_count).fill({ ...size, duration: durationOf(job) }));
+  return countBillableUnits(
+    offer,
+    Array<BillableResult>(count * request_count).fill({ ...size, duration: durationOf(job) }),
+  );
 }
 
 /** Tasks whose result does not have the size of its source. */

@@ -7,9 +7,9 @@ import type { Job } from "../kit/operation.ts";
 import type { JsonObject } from "../kit/schemas/run.ts";
 import type { AssetRef, SelectedOffer } from "../providers/provider.ts";
 import { canBeEmpty, findsObjects, hasNoMasks, nothingFound } from "./nothing-found.ts";
+import { createResultSlots, type Sourced } from "./result-slots.ts";
 import type { FlowEngine, RunEngine, Wakeup } from "./run-engine.ts";
 import { toRunFault } from "./run-fault.ts";
-import { createResultSlots, type Sourced } from "./result-slots.ts";
 import { runSideBySide } from "./run-side-by-side.ts";
 
 /**

@@ -40,7 +40,10 @@ function expandUpscale(services: OfferDependencies, job: Job): ExpandedPlan {
   return { plan: [bare], adjustments: [ignored(requested)] };
 }
 
-const inheritedFrom = ({ routing, is_strict }: Job) => ({ ...(routing && { routing }), ...(is_strict && { is_strict }) });
+const inheritedFrom = ({ routing, is_strict }: Job) => ({
+  ...(routing && { routing }),
+  ...(is_strict && { is_strict }),
+});
 
 /** Each job works on the results of the one before. */
 function linkSizes(jobs: Job[], first: SourceSize | undefined): Job[] {

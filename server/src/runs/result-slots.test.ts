@@ -16,7 +16,12 @@ it("a request of the later job gets the file of its slot, counted among the prod
   const slots = createResultSlots(requests);
   slots.fill(requests[0]!, 1);
   slots.fill(requests[1]!, 2);
-  expect(requests.slice(2).flatMap(slots.assignSource).map(({ sourceSlot, sourceIndex }) => [sourceSlot, sourceIndex])).toEqual([
+  expect(
+    requests
+      .slice(2)
+      .flatMap(slots.assignSource)
+      .map(({ sourceSlot, sourceIndex }) => [sourceSlot, sourceIndex]),
+  ).toEqual([
     [0, 0],
     [2, 1],
     [3, 2],

@@ -88,7 +88,7 @@ async function complete(runId: string, ...outputs: StoredAsset[]): Promise<strin
   for (const claim of claims) {
     await startClaimedRun(database.db, claim, v7());
     const own = claim.run_id === runId ? outputs : [createAsset()];
-    const end = { status: "completed", result: { outputs: own }, provider: "p", cost: 0, warnings: [] } as const;
+    const end = { status: "completed" as const, result: { outputs: own }, provider: "p", cost: 0, warnings: [] };
     await endRun(database.db, claim, end, v7());
     for (const asset of own)
       await insertSourceAsset(database.db, claim, { ...asset, storage_key: `t/${TENANT}/${asset.asset_id}` });

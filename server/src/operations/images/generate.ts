@@ -57,7 +57,14 @@ const input = z.object({
   cfg_scale: z.number().min(0).max(30).optional().describe("Classifier-free guidance, 0 to 30"),
   batch_size: z.int().min(1).max(4).default(1).describe("Images per batch, 1 to 4. Default: 1"),
   batch_count: z.int().min(1).max(4).optional().describe("Number of batches, 1 to 4"),
-  upscale_factor: z.number().min(1).max(4).optional().describe("Upscaling factor of the result, 1 to 4. Models that cannot upscale get a second job for it, with its own price"),
+  upscale_factor: z
+    .number()
+    .min(1)
+    .max(4)
+    .optional()
+    .describe(
+      "Upscaling factor of the result, 1 to 4. Models that cannot upscale get a second job for it, with its own price",
+    ),
   ...runFields,
 });
 

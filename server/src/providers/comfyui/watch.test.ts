@@ -111,9 +111,9 @@ describe("an older connection that closes later", () => {
   it("does not silence the newer one for longer than the allowed silence", async () => {
     const older = new AbortController();
     const channel = { onNotification: () => {}, openWebSocket: openProviderWebSocket, signal: older.signal };
-    const watchingOlder = comfyui.watch!(comfyui.env.parse(settings()), channel);
+    const env = comfyui.env.parse(settings()) as Parameters<typeof watchServers>[0];
+    const watchingOlder = comfyui.watch!(env, channel);
     await until(() => lines() === 2);
-    const env = comfyui.env.parse(settings());
     const news = { ...channel, onNotification: (each: JobNotification) => void heard.push(each), signal: line.signal };
     const watching = watchServers(env, news, 400);
     await pause(200);
