@@ -88,7 +88,8 @@ describe.each(fakeVendors.map((definition) => [definition.id, definition] as con
     let fakeVendor: FakeVendor;
     beforeAll(async () => {
       fakeVendor = await definition.start();
-      await environment.kill("api");
+      // A killed process would hold the lease of the dispatcher for seconds.
+      await environment.stopGracefully("api");
       await environment.start("api", { ...definition.env(fakeVendor), ...ONLY_THIS_PROVIDER });
     });
     afterAll(() => fakeVendor?.close());

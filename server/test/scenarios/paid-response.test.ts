@@ -43,7 +43,7 @@ describe("the paid response of a worker", () => {
   it.each(["response_spooled", "file_stored"])(
     "that is killed at %s is the result of the run",
     async (at) => {
-      await environment.kill("worker");
+      await environment.stopGracefully("worker");
       await environment.start("worker", { CRASH_AT: at });
       const prompt = `killed at ${at}`;
       const call = generate(prompt);
@@ -64,7 +64,7 @@ describe("the paid response of a worker", () => {
     const call = generate(prompt);
     await call;
     await expect.poll(() => jobsOf(prompt).length, { timeout: 20_000 }).toBe(1);
-    await pause(12_000);
+    await pause(10_000);
     rmSync(storageDir);
     renameSync(`${storageDir}.away`, storageDir);
     await expectOneResult(call, prompt);
