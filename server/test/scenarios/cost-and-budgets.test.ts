@@ -236,16 +236,18 @@ describe("the cost of a run", () => {
 
   it("uses the price at acceptance, even if it changed while the run was queued", async () => {
     const { caller } = await createTestTenant(environment);
-    await environment.kill("worker");
+    const restart = async () => {
+      await Promise.all([environment.stopGracefully("api"), environment.stopGracefully("worker")]);
+      await Promise.all([environment.start("api"), environment.start("worker")]);
+    };
+    await environment.stopGracefully("worker");
     const { body } = await caller.generate(ORDER);
     writeFileSync(file, catalogue(0.5));
-    await environment.killAndRestart("api");
-    await environment.start("worker");
+    await restart();
     expect((await caller.waitUntilEnded(body.run_id)).cost).toEqual({ amount: PRICE, currency: "USD" });
     expect((await caller.generate({ ...ORDER, sync: true })).body.cost.amount).toBe(0.5);
     writeFileSync(file, catalogue(PRICE));
-    await environment.killAndRestart("api");
-    await environment.killAndRestart("worker");
+    await restart();
   }, 90_000);
 });
 
