@@ -16,7 +16,10 @@ const FAULTS = isShort
   ? { rounds: 1, perSecond: 2, hasCluster: false, kinds: SHORT_FAULTS }
   : { rounds: 2, perSecond: 3, hasCluster: true, kinds: Object.keys(FAULT_KINDS) as FaultName[] };
 
-/** Deadlines and a lost journal are mostly waited for, so these campaigns run at the same time as another one. */
+/**
+ * Deadlines, a lost journal, and the leases of workers that were killed at a crash point are mostly waited for, so these
+ * campaigns run at the same time as another one.
+ */
 await runCampaign(
   "chaos",
   { random: (log) => randomKills(KILLS, log) },
@@ -25,8 +28,10 @@ await runCampaign(
     deadline: (log) => deadlineCampaign(isShort ? 8 : 24, log),
     memory: (log) => lostEngineJournal(isShort ? 30 : 100, log),
   },
-  { aimed: (log) => killsAtCrashPoints(isShort ? 1 : 3, log) },
+  {
+    aimed: (log) => killsAtCrashPoints(isShort ? 1 : 3, log),
+    vendors: (log) => vendorKillCampaign(isShort ? 50 : 300, log),
+  },
   { cluster: (log) => engineNodeLoss({ perSecond: isShort ? 10 : 20, watchSeconds: isShort ? 6 : 10 }, log) },
   { breaker: (log) => failingVendorCampaign({ seconds: isShort ? 5 : 20, isTimed: !isShort }, log) },
-  { vendors: (log) => vendorKillCampaign(isShort ? 50 : 300, log) },
 );
