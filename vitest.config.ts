@@ -14,7 +14,8 @@ process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, "node_modules/.cach
 export default defineConfig({
   test: {
     globalSetup: "./server/test/support/shared-postgres.ts",
-    maxWorkers: Math.max(2, Math.floor(availableParallelism() / 2)),
+    // One more than two processors: most files wait most of the time, for leases, intervals and timeouts.
+    maxWorkers: Math.max(3, Math.floor(availableParallelism() / 2)),
     teardownTimeout: 30_000,
     // A committed `it.only` would hide all other tests.
     allowOnly: false,
