@@ -133,4 +133,23 @@ describe("the lookup of a key", () => {
     await keys.find({ key_id: "k0" });
     expect(used).toEqual(["k0"]);
   });
+
+  it("forgets the last use of the key whose use was recorded longest ago", async () => {
+    const used: string[] = [];
+    const fake = {
+      execute: async ({ name }: { name: string }, { key_id }: { key_id: string }) => {
+        if (name === "keys.record_use") used.push(key_id);
+        return [{ key_id, expires_at: null, is_suspended: false }];
+      },
+    } as never;
+    const clock = createManualClock();
+    const keys = createApiKeyLookup(fake, clock);
+    for (let n = 0; n < 10_000; n++) await keys.find({ key_id: `k${n}` });
+    clock.at += 60_000;
+    await keys.find({ key_id: "k0" });
+    await keys.find({ key_id: "k10000" });
+    used.length = 0;
+    await keys.find({ key_id: "k0" });
+    expect(used).toEqual([]);
+  });
 });
