@@ -26,6 +26,8 @@ export type ImageDecoder = {
   toPng(bytes: Uint8Array): Promise<Uint8Array>;
   /** Returns a mask from a provider as grayscale PNG. `isEmpty`: the mask marks nothing. */
   toFoundMask(bytes: Uint8Array): Promise<FoundMask>;
+  /** Returns one mask of the given size that marks what any of the masks marks, extended by `margin` pixels. */
+  mergeMasks(masks: Uint8Array[], options: { size: ImageSize; margin: number }): Promise<Uint8Array>;
 };
 
 export type FoundMask = { bytes: Uint8Array; isEmpty: boolean };
@@ -56,10 +58,11 @@ export const createImageDecoder = ({ perform }: Pick<DecoderPool, "perform">): I
     toMask: async (bytes, size) => {
       const reply = await request({ work: "mask", ...(size && { size }) }, bytes);
       const mask = reply.header.isUnchanged === true ? bytes : reply.bytes;
-      const { width, height } = readStructure(mask);
-      if (size && (width !== size.width || height !== size.height))
-        throw undecodableImage("pixels", "the decoder returned a mask of another size");
-      return mask;
+      return verifyMaskSize(mask, size);
+    },
+    mergeMasks: async (masks, { size, margin }) => {
+      const { header, bytes } = joinParts({ work: "merge-masks", size, margin }, masks);
+      return verifyMaskSize((await request(header, bytes)).bytes, size);
     },
     toPng: async (bytes) => {
       const layout = readStructure(bytes);
@@ -79,6 +82,14 @@ export const createImageDecoder = ({ perform }: Pick<DecoderPool, "perform">): I
       return { bytes: verifyReencoded(mask, upright).bytes, isEmpty: box === null };
     },
   };
+};
+
+/** The reply of a decoder is untrusted. */
+const verifyMaskSize = (mask: Uint8Array, size: ImageSize | undefined): Uint8Array => {
+  const { width, height } = readStructure(mask);
+  if (size && (width !== size.width || height !== size.height))
+    throw undecodableImage("pixels", "the decoder returned a mask of another size");
+  return mask;
 };
 
 const sizeOf = ({ media_type, width, height }: ImageStructure): InspectedImage => ({ media_type, width, height });

@@ -58,6 +58,11 @@ export type Job<S = Source> = {
   mask?: S | undefined;
   /** Index of the image that the mask belongs to. Default: 0. */
   mask_over?: number | undefined;
+  /**
+   * The mask is extended on all sides by this share of the longer side of its image, for masks of found objects whose
+   * shadow is removed too.
+   */
+  mask_margin?: number | undefined;
   /** One mask per result, for jobs that derive several results from one image. */
   masks?: S[] | undefined;
   width?: number | undefined;

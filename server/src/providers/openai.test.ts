@@ -117,6 +117,15 @@ describe("a mask", () => {
     return { r: pixels[place], g: pixels[place + 1], b: pixels[place + 2] };
   };
 
+  it("is filled with the background if its content is removed, with a prompt of Gesso", async () => {
+    const ERASE = offerFor("image.remove", "remove-default");
+    const sized = { images: [createImageAsset("sand", 96, 64)], mask: createMaskAsset(96, 64) };
+    await submit(createSampleJob(ERASE, { ...sized, prompt: undefined }), ERASE);
+    const { request } = asked()!;
+    expect(request).toMatchObject({ mask: true, images: 1, size: "1056x704" });
+    expect(String(request.prompt)).toMatch(/^Remove everything in the masked area/);
+  });
+
   it("changes its white areas, and the image keeps its aspect ratio", async () => {
     const job = createSampleJob(FILL, {
       prompt: "a sea",

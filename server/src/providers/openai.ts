@@ -89,13 +89,16 @@ export const openai = defineProvider<OpenAiEnv>({
   },
 });
 
+const REMOVAL_PROMPT =
+  "Remove everything in the masked area and fill it with the background around it. Add no new object.";
+
 async function generateImages(job: Job<Asset>, offer: Offer, context: ProviderContext<OpenAiEnv>) {
   const { origin, ...way } = api(context.env);
   const images = ordered(job);
   const masked = images[0] && job.mask ? readImageSize(await images[0].bytes()) : undefined;
   const fields = {
     model: offer.upstreamModel,
-    prompt: job.prompt,
+    prompt: job.task === "image.remove" ? REMOVAL_PROMPT : job.prompt,
     n: job.count,
     size: masked ? nearestSizeTo(masked, offer) : sizeOf(job),
     output_format: "png",

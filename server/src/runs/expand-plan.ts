@@ -1,11 +1,12 @@
 // Completes the plan of an operation with the jobs that the enabled offers make necessary: `upscale_factor` of a model that
-// cannot enlarge becomes a second job. Every job is planned when the run is accepted, so it has a price in the estimate.
+// cannot enlarge becomes a second job, and a removal by prompt can be served by erasers (find-and-erase.ts). Every job is planned when the run is accepted, so it has a price in the estimate.
 import { MAX_IMAGE_PIXELS, MAX_IMAGE_SIDE } from "../images/image-size.ts";
 import type { Job, ParameterAdjustment, SourceSize } from "../kit/operation.ts";
 import { withJobParameter } from "../kit/task-parameters.ts";
 import { planUpscale, upscaleStepFor } from "../kit/upscale-jobs.ts";
 import { adjustParameters } from "../providers/adjust-parameters.ts";
 import { expectedSize } from "./billable-quantity.ts";
+import { isRemovalByPrompt, routeRemoval } from "./find-and-erase.ts";
 import { findBestOffer, type OfferDependencies } from "./select-offer.ts";
 
 /** `adjustments`: what the caller asked for and no route of this installation can do. */
@@ -15,6 +16,7 @@ export type ExpandedPlan = { plan: Job[]; adjustments: ParameterAdjustment[] };
 export function expandPlan(services: OfferDependencies, plan: Job[]): ExpandedPlan {
   const [job] = plan;
   if (plan.length === 1 && job?.options?.upscale_factor !== undefined) return expandUpscale(services, job);
+  if (plan.length === 1 && job && isRemovalByPrompt(job)) return routeRemoval(services, job);
   return { plan, adjustments: [] };
 }
 

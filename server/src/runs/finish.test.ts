@@ -95,6 +95,15 @@ describe("finishing", () => {
     expect((await runRow()).provider).toBe("local");
   });
 
+  it("names the provider that changed the image, not the one that found its mask", async () => {
+    const find = jobFor({ task: "image.segment" });
+    await finish(completed(request(first, find), request(second), request(local)));
+    expect((await runRow()).provider).toBe("second");
+    Object.assign(claim, await claimRun(database.db));
+    await finish(completed(request(first, find), request(local)));
+    expect((await runRow()).provider).toBe("first");
+  });
+
   it("reports once what a failover offer had to change", async () => {
     const wide = jobFor({ aspect_ratio: "16:9" });
     await finish(completed(request(second, wide), request(second, wide)));

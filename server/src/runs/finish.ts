@@ -49,6 +49,8 @@ function failoverAdjustments(services: Pick<Services, "providers">, outcome: Com
   return [...new Set(adjustments.map((change) => change.message))];
 }
 
-/** The provider that made the result; local post-processing counts only if there was no other. */
-const producingProvider = (outcome: CompletedOutcome) =>
-  outcome.finishedRequests.find(({ offer }) => offer.provider !== "local")?.offer.provider;
+/** The provider that made the result; local post-processing and finding the mask count only if there was no other. */
+const producingProvider = ({ finishedRequests }: CompletedOutcome) => {
+  const remote = finishedRequests.filter(({ offer }) => offer.provider !== "local");
+  return (remote.find(({ job }) => job.task !== "image.segment") ?? remote[0])?.offer.provider;
+};

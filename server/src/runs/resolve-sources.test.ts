@@ -304,6 +304,31 @@ describe("a mask", () => {
   });
 });
 
+describe("the masks of found objects", () => {
+  it("become one mask, extended by the margin, and are stored once", async () => {
+    const [one, other] = [await storeAsset("one"), await storeAsset("other")];
+    const merges: unknown[] = [];
+    files.images.mergeMasks = async (masks: Uint8Array[], options: object) => {
+      merges.push(options);
+      return Buffer.concat(masks);
+    };
+    const job = { images: [{ job: 1 }], mask: { job: 0, every: true as const }, mask_margin: 0.1 };
+    const resolved = await resolve(job, [[one, other], [produced(v7())]]);
+    const row = await findAsset(database.db, resolved.mask!.asset_id);
+    expect([row!.role, files.objects.get(row!.storage_key)!.toString()]).toEqual(["mask", "oneother"]);
+    expect(merges).toEqual([{ size: { width: 32, height: 32 }, margin: 3 }]);
+    expect((await resolve(job, [[one, other], [produced(v7())]])).mask).toEqual(resolved.mask);
+    const single = await resolve({ ...job, mask_margin: undefined }, [[one], [produced(v7())]]);
+    expect(single.mask!.asset_id).toBe(one.asset_id);
+  });
+
+  it("fail the step if nothing was found", async () => {
+    await expect(resolve({ mask: { job: 0, every: true } }, [[]])).rejects.toMatchObject({
+      ...{ code: "provider_rejected_input", details: { reason: "nothing_found" } },
+    });
+  });
+});
+
 it("a job with one result for each mask fails if no mask was found", async () => {
   const { masks } = await resolve({ masks: [{ job: 0, every: true }] }, [[produced("m1"), produced("m2")]]);
   expect(masks!.map(({ asset_id }) => asset_id)).toEqual(["m1", "m2"]);

@@ -54,10 +54,10 @@ async function resolveJob(
   ]);
   // A job with one result per mask has nothing to do if the segmentation before it found no object.
   if (masks?.length === 0) throw new Fault("provider_rejected_input", { reason: "nothing_found" });
-  const resolvedJob = { ...job, images, masks, mask: mask?.[0] };
-  checkMask(resolvedJob, (source) => source);
-  const normalizedMask =
-    resolvedJob.mask && (await normalizeMask(services, claim, resolvedJob.mask, findMaskedImage(resolvedJob)));
+  const resolvedJob = { ...job, images, masks };
+  for (const each of mask ?? []) checkMask({ ...resolvedJob, mask: each }, (source) => source);
+  const image = findMaskedImage(resolvedJob);
+  const normalizedMask = mask && (await normalizeMask(services, claim, mask, { image, margin: job.mask_margin }));
   return {
     ...resolvedJob,
     images: images?.map(toAssetRef),

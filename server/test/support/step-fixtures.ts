@@ -149,6 +149,7 @@ export function createTestFiles() {
       inspect: async () => inspected,
       normalize: async (bytes: Uint8Array) => ({ ...inspected, bytes, manifest: undefined }),
       toMask: async (bytes: Uint8Array, _size?: object) => bytes,
+      mergeMasks: async (masks: Uint8Array[], _options: object): Promise<Uint8Array> => Buffer.concat(masks),
       toPng: async (bytes: Uint8Array) => bytes,
       toFoundMask: async (bytes: Uint8Array) => ({ bytes, isEmpty: false }),
     },

@@ -4,6 +4,7 @@ import { type DecoderMessage, encodeDecoderMessage, readDecoderMessages } from "
 import type { ImageSize } from "../image-size.ts";
 import { joinParts, type PixelTask, splitParts } from "../pixel-tasks.ts";
 import { assertDecodable, type ReencodeOptions, reencodeUpright } from "./decode.ts";
+import { mergeMasks } from "./merge-masks.ts";
 import { normalizeMask } from "./normalize-mask.ts";
 import { performPixelTask } from "./perform-pixel-task.ts";
 import { readSandboxStatus } from "./sandbox-status.ts";
@@ -25,6 +26,10 @@ const handleDecoderMessage = async ({ header, bytes }: DecoderMessage): Promise<
       { boxes: outputs.map(({ box }) => box ?? null) },
       outputs.map((output) => output.bytes),
     );
+  }
+  if (header.work === "merge-masks") {
+    const merged = await mergeMasks(splitParts({ header, bytes }), header.size as ImageSize, Number(header.margin));
+    return { header: {}, bytes: merged };
   }
   const mask = await normalizeMask(bytes, header.size as ImageSize | undefined);
   return mask === bytes ? { header: { isUnchanged: true }, bytes: nothing } : { header: {}, bytes: mask };

@@ -23,6 +23,12 @@ const EDIT = declareParameters("image.edit", {
   ignores: ["seed"],
 });
 
+/** The Images API fills a masked area as a prompt says, so removing is an edit with a prompt of ours. */
+const REMOVE = declareParameters("image.remove", {
+  honours: ["images", "mask"],
+  ignores: ["prompt", "remove_shadow", "multiple"],
+});
+
 type ImageOfferSpec = { task: Task; model: string; preference: number; equivalence: string };
 
 const imageOffer = (upstreamModel: string, sizes: OfferLimits, row: ImageOfferSpec): Offer => ({
@@ -63,6 +69,17 @@ export const openaiOffers: Offer[] = [
     preference: 60,
     equivalence: "mask-fill",
   }),
+  {
+    ...imageOffer(CURRENT_MODEL, ANY_SIZE, {
+      task: "image.remove",
+      model: "remove-default",
+      preference: 70,
+      equivalence: "object-removal",
+    }),
+    limits: { ...IMAGE_LIMITS, ...ANY_SIZE, count: 1, images: 1 },
+    parameters: REMOVE,
+    supports: ({ mask }) => mask !== undefined,
+  },
   textOffer("image.describe", "describe", DESCRIBE_PARAMETERS),
   textOffer("prompt.enhance", "enhance", ENHANCE_PARAMETERS),
 ];
