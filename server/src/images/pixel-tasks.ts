@@ -8,9 +8,9 @@ import { undecodableImage } from "./image-structure.ts";
 
 /**
  * `invert-mask`: black and white change places. `alpha-mask`: the marked area is transparent, in the given size.
- * `white-transparent-mask`: the marked area is white and transparent. `found-mask`: a mask from a provider as gray values,
- * where transparent pixels are black. `resize-to-cover`: the image fills the given
- * size. `combine`, `cut` and `blend` are the tasks of the local provider; `size` is the size of their first image.
+ * `white-transparent-mask`: the marked area is white and transparent. `found-mask`: a mask from a provider as gray
+ * values, where transparent pixels are black. `resize-to-cover`: the image fills the given size. `combine`, `cut` and
+ * `blend` are the tasks of the local provider; `size` is the size of their first image.
  */
 export type PixelTask =
   | { name: "invert-mask" }

@@ -5,10 +5,10 @@ import { Fault, type FaultCode } from "../faults.ts";
 import type { ProviderContext } from "./provider.ts";
 
 /**
- * `busy`: not accepted, retry later. `refused`: not accepted, permanent. `over_limit`: not accepted, because the job exceeds
- * a limit of this offer; another offer can be asked. `unsent`: the request never left this host.
- * `failed`: the provider reported a failure. `unknown`: sent, outcome unknown. `gone`: the provider lost the job and
- * will never finish it, so it may be resubmitted.
+ * `busy`: not accepted, retry later. `refused`: not accepted, permanent. `over_limit`: not accepted, because the job
+ * exceeds a limit of this offer; another offer can be asked. `unsent`: the request never left this host. `failed`: the
+ * provider reported a failure. `unknown`: sent, outcome unknown. `gone`: the provider lost the job and will never
+ * finish it, so it may be resubmitted.
  */
 export type ProviderFailureKind = "busy" | "refused" | "over_limit" | "unsent" | "failed" | "unknown" | "gone";
 export type ProviderFailure = {

@@ -70,8 +70,8 @@ export type OfferLimits = {
   /** Maximum characters of a prompt. */
   prompt?: number;
   /**
-   * Maximum pixels of a source image, and of the rectangle around the masked area. A larger job is not adjusted: another
-   * offer gets it.
+   * Maximum pixels of a source image, and of the rectangle around the masked area. A larger job is not adjusted:
+   * another offer gets it.
    */
   source?: { mostPixels?: number | undefined; mostMaskedPixels?: number | undefined };
 };
@@ -199,9 +199,9 @@ export type ProviderContext<Env> = {
 export type CallbackRequest = { headers: Headers; body: string; query?: URLSearchParams };
 
 /**
- * The content of a callback: which job, and whether it has ended. The run always reads the result with `poll`. `outcome`
- * is for providers whose callback may be the only report of the result: it is added to the stored ticket, so that `poll`
- * finds it there.
+ * The content of a callback: which job, and whether it has ended. The run always reads the result with `poll`.
+ * `outcome` is for providers whose callback may be the only report of the result: it is added to the stored ticket, so
+ * that `poll` finds it there.
  */
 export type CallbackStatus = { ticket: Ticket; ended: boolean; progress?: number; outcome?: Ticket };
 

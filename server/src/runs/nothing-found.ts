@@ -1,5 +1,5 @@
-// What happens if a job looks for objects and finds none. A job for every found object has nothing to do and is skipped, so
-// its run completes without results. A run that needs an object ends with one code, whatever the provider.
+// What happens if a job looks for objects and finds none. A job for every found object has nothing to do and is
+// skipped, so its run completes without results. A run that needs an object ends with one code, whatever the provider.
 import type { StoredAsset } from "../db/runs/runs.ts";
 import { Fault } from "../faults.ts";
 import type { Job, Source, Task } from "../kit/operation.ts";

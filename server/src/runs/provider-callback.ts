@@ -1,5 +1,5 @@
-// Handles a callback from a provider: saves a ticket that was lost, or an outcome that only the callback reports, records
-// progress and wakes the run when the job has ended. The run then reads the result through the adapter.
+// Handles a callback from a provider: saves a ticket that was lost, or an outcome that only the callback reports,
+// records progress and wakes the run when the job has ended. The run then reads the result through the adapter.
 import { type AttemptRef, saveTicket } from "../db/runs/attempts.ts";
 import { findAttemptWakeup } from "../db/runs/open-requests.ts";
 import { recordProgress } from "../db/runs/open-runs.ts";

@@ -30,7 +30,8 @@ export type HeldLease = { startedAt: number; endsAt: number; isLost: boolean };
 
 /**
  * `synchronousSeconds`: how long a synchronous offer may take. `unreachableSeconds`: how long the provider was
- * unreachable. `submittedSeconds`: how long ago it accepted the job. `lease`: the lease of the attempt that is submitted; without one, nothing is submitted.
+ * unreachable. `submittedSeconds`: how long ago it accepted the job. `lease`: the lease of the attempt that is
+ * submitted; without one, nothing is submitted.
  */
 export type ContextOptions = {
   synchronousSeconds?: number | undefined;

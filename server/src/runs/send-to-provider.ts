@@ -156,7 +156,9 @@ async function handleUnsentFailure(
   return { state: "retry", attemptNumber: attemptNumber + 1, delaySeconds };
 }
 
-/** Finds another offer whose circuit breaker is closed and that has not had this request yet. Default: an equivalent. */
+/**
+ * Finds another offer whose circuit breaker is closed and that has not had this request yet. Default: an equivalent.
+ */
 export async function findFailoverOffer(
   services: Pick<Services, "database" | "providers">,
   request: ResolvedRequest,

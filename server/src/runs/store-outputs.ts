@@ -1,6 +1,6 @@
-// Stores the results of a provider request: fetches them from the provider's allowed origins, converts those whose format
-// the API promises, inspects them, and writes them under a content-addressed key. Storing the same results twice changes
-// nothing.
+// Stores the results of a provider request: fetches them from the provider's allowed origins, converts those whose
+// format the API promises, inspects them, and writes them under a content-addressed key. Storing the same results twice
+// changes nothing.
 import { createHash } from "node:crypto";
 import type { Database } from "../db/connect.ts";
 import { saveRequestOutput } from "../db/runs/attempts.ts";
