@@ -28,7 +28,7 @@ export const canServe = (offer: Offer, job: JobRequirements): boolean => {
 };
 
 /** A source of unknown size counts as small enough. The adapter refuses it later if it is not. */
-export const isSourceWithin = ({ source }: OfferLimits, size: Size | undefined): boolean =>
+const isSourceWithin = ({ source }: OfferLimits, size: Size | undefined): boolean =>
   size === undefined || size.width * size.height <= (source?.mostPixels ?? Number.POSITIVE_INFINITY);
 
 export type AdjustedJob<S> = { job: Job<S>; changes: ParameterAdjustment[] };
