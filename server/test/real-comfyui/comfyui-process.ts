@@ -19,7 +19,7 @@ export type ComfyuiProcess = {
   kill(): Promise<void>;
 };
 
-const READY_SECONDS = 180;
+const READY_SECONDS = 480;
 
 export async function startComfyui({ source, python }: ComfyuiInstallation, folder: string): Promise<ComfyuiProcess> {
   const port = await freePort();
@@ -41,7 +41,8 @@ export async function startComfyui({ source, python }: ComfyuiInstallation, fold
 
   const start = async () => {
     const log = createWriteStream(logFile, { flags: "a" });
-    const started = spawn(python, parameters, { cwd: source, stdio: ["ignore", "pipe", "pipe"] });
+    // Detached: Ctrl-C would stop the servers before the check has ended, and it kills them itself at its exit.
+    const started = spawn(python, parameters, { cwd: source, stdio: ["ignore", "pipe", "pipe"], detached: true });
     child = started;
     started.stdout.pipe(log, { end: false });
     started.stderr.pipe(log, { end: false });

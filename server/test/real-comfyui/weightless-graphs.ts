@@ -73,7 +73,7 @@ const withProgress = {
   ...save("image"),
 };
 
-const withMissingNode = { ...first, missing: { class_type: "NodeOfNobody", inputs: {} }, ...save("image") };
+const withMissingNode = { ...first, missing: { class_type: "NodeThatDoesNotExist", inputs: {} }, ...save("image") };
 
 const GRAPHS = {
   "flux-dev": blended,
