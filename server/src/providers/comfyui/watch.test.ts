@@ -6,6 +6,7 @@ import { createSampleJob } from "../../../test/fake-vendors/sample-jobs.ts";
 import { openProviderWebSocket } from "../../outbound/provider-websocket.ts";
 import { comfyui } from "../comfyui.ts";
 import type { JobNotification, Ticket } from "../provider.ts";
+import { ComfyuiEnv } from "./pool.ts";
 import { watchServers } from "./watch.ts";
 
 let boxes: FakeComfyui[];
@@ -111,7 +112,7 @@ describe("an older connection that closes later", () => {
   it("does not silence the newer one for longer than the allowed silence", async () => {
     const older = new AbortController();
     const channel = { onNotification: () => {}, openWebSocket: openProviderWebSocket, signal: older.signal };
-    const env = comfyui.env.parse(settings()) as Parameters<typeof watchServers>[0];
+    const env = ComfyuiEnv.parse(settings());
     const watchingOlder = comfyui.watch!(env, channel);
     await until(() => lines() === 2);
     const news = { ...channel, onNotification: (each: JobNotification) => void heard.push(each), signal: line.signal };

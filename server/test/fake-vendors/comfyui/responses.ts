@@ -40,7 +40,7 @@ export function renderJob(past: FinishedJob, age: ComfyuiAge) {
 
 /** Older servers list what may be chosen in place of the type; newer ones beside it. */
 export function renderNodeInfo(name: string, installed: InstalledNodes, age: ComfyuiAge) {
-  const choose = (choices: readonly string[]) => (age === "old" ? [choices, {}] : ["COMBO", { options: choices }]);
+  const choose = (choices: readonly string[]) => (age === "new" ? ["COMBO", { options: choices }] : [choices]);
   const say = (input: NodeInput): unknown[] => {
     if (input.kind === "choice") return choose(input.of);
     if (input.kind === "file") return choose(installed.listed(input.folder));
