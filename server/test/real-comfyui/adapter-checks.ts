@@ -122,12 +122,11 @@ export async function checkAdapter(check: Check, client: AdapterClient, servers:
   });
 
   await check("progress rises, and the end is reported when the result can be read", async () => {
-    let ticket = {} as Awaited<ReturnType<AdapterClient["submit"]>>;
-    const received = await client.watchDuring(async () => {
-      ticket = await client.submit("with-progress", { width: 1024, height: 1024 });
+    const own = await client.watchJob(async () => {
+      const ticket = await client.submit("with-progress", { width: 1024, height: 1024 });
       await client.waitForOutputs(ticket);
+      return ticket;
     });
-    const own = received.filter(({ value }) => value === ticket.prompt_id);
     const progress = own.flatMap((notification) => notification.progress ?? []);
     const rises = progress.every((value, index) => index === 0 || value > progress[index - 1]!);
     const passed = own.at(-1)?.ended === true && progress.length > 2 && rises;

@@ -51,8 +51,11 @@ export function createAdapterClient(urls: string[], graphs: string) {
       }
       throw new Error(`the job did not end within ${END_SECONDS} s`);
     },
-    /** Collects notifications while `work` is done. */
-    async watchDuring(work: () => Promise<void>): Promise<JobNotification[]> {
+    /**
+     * The notifications of a job until its end is reported. A server sends them in order and after the previews, so on a
+     * slow machine they arrive later than the result.
+     */
+    async watchJob(work: () => Promise<Ticket>): Promise<JobNotification[]> {
       const received: JobNotification[] = [];
       const end = new AbortController();
       const watching = comfyui.watch!(comfyui.env.parse(settings), {
@@ -61,11 +64,12 @@ export function createAdapterClient(urls: string[], graphs: string) {
         signal: end.signal,
       });
       await pause(1000);
-      await work();
-      await pause(1000);
+      const { prompt_id } = await work();
+      const own = () => received.filter(({ value }) => value === prompt_id);
+      for (const late = Date.now() + 60_000; Date.now() < late && !own().some(({ ended }) => ended); ) await pause(100);
       end.abort();
       await watching;
-      return received;
+      return own();
     },
   };
 }
