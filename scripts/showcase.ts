@@ -1,5 +1,5 @@
 // `npm run showcase`: starts Gesso, runs every operation that creates a run once with the sandbox, and draws the
-// results on one sheet, docs/pictures/showcase.png. Fails if such an operation of the registry is missing.
+// results on one sheet, docs/pictures/showcase.webp. Fails if such an operation of the registry is missing.
 import { execFile } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,9 +8,10 @@ import { promisify } from "node:util";
 import { startGesso } from "@gesso/dev/start";
 import sharp from "sharp";
 import { operations } from "../server/src/operations/all.ts";
+import { createApiRequests, type RequestBody } from "./showcase/api-requests.ts";
 import { type Card, renderContactSheet } from "./showcase/contact-sheet.ts";
 
-const SHEET = "docs/pictures/showcase.png";
+const SHEET = "docs/pictures/showcase.webp";
 const MAX_SHEET_BYTES = 800_000;
 const SIZE = { width: 400, height: 300 };
 
@@ -18,34 +19,7 @@ const folder = mkdtempSync(join(tmpdir(), "gesso-showcase-"));
 const gesso = await startGesso({ dataDir: folder, ephemeral: true, log: () => {} });
 const cards: Card[] = [];
 
-type Body = Record<string, unknown> | FormData;
-
-async function send(method: string, path: string, body?: Body): Promise<Response> {
-  const isForm = body instanceof FormData;
-  const response = await fetch(`${gesso.url}/api/v1${path}`, {
-    method,
-    headers: {
-      authorization: `Bearer ${gesso.key}`,
-      ...(body && !isForm && { "content-type": "application/json" }),
-    },
-    ...(body && { body: isForm ? body : JSON.stringify(body) }),
-  });
-  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
-  return response;
-}
-
-const requestJson = async (method: string, path: string, body?: Body): Promise<any> =>
-  (await send(method, path, body)).json();
-const download = async (url: string) => Buffer.from(await (await fetch(url)).arrayBuffer());
-
-async function waitUntilEnded(runId: string): Promise<any> {
-  const headers = { authorization: `Bearer ${gesso.key}`, prefer: "wait=30" };
-  for (;;) {
-    const run: any = await (await fetch(`${gesso.url}/api/v1/runs/${runId}`, { headers })).json();
-    if (run.status === "completed") return run;
-    if (run.error) throw new Error(`${run.run_type}: ${run.error.code}`);
-  }
-}
+const { send, requestJson, download, waitUntilEnded, run: createRun } = createApiRequests(gesso);
 
 const addCard = (name: string, caption: string, shown: { image?: Buffer; text?: string }) => {
   cards.push({ name, caption, ...shown });
@@ -53,15 +27,14 @@ const addCard = (name: string, caption: string, shown: { image?: Buffer; text?: 
 };
 
 /** An operation whose run produces an image. */
-async function showRunOperation(name: string, path: string, body: Body, caption: string): Promise<any> {
-  const response = await requestJson("POST", path, body instanceof FormData ? body : { sync: true, ...body });
-  const run = await waitUntilEnded(response.run_id ?? response.data?.run_id ?? response.runId);
+async function showRunOperation(name: string, path: string, body: RequestBody, caption: string): Promise<any> {
+  const run = await createRun(path, body);
   addCard(name, caption, { image: await download(run.image_url) });
   return run;
 }
 
 /** An operation that returns the image itself. */
-async function showBytesOperation(name: string, path: string, body: Body, caption: string): Promise<string> {
+async function showBytesOperation(name: string, path: string, body: RequestBody, caption: string): Promise<string> {
   const response = await send("POST", path, body);
   addCard(name, caption, { image: Buffer.from(await response.arrayBuffer()) });
   return response.headers.get("x-run-id")!;

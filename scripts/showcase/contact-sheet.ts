@@ -1,10 +1,12 @@
 // Draws cards in rows: a thumbnail or a short text, and under it the name of the operation. Letters are the sandbox's
-// own, so that the sheet looks the same on a machine without fonts.
+// own, so that the sheet looks the same on a machine without fonts. The sheet has twice the pixels of the size that it is
+// laid out for, for screens with a high density.
 import sharp, { type OverlayOptions } from "sharp";
 import { drawText, toDrawableText, widthOf, wrap } from "../../sandbox/src/drawing/stroke-text.ts";
 
 export type Card = { name: string; caption: string; image?: Buffer; text?: string };
 
+const SCALE = 2;
 const COLUMNS = 7;
 const THUMB = { width: 200, height: 150 };
 const CELL = { width: 224, height: 208 };
@@ -18,7 +20,9 @@ const strokes = (drawn: string, colour: string, width: number) =>
   `<g fill="none" stroke="${colour}" stroke-width="${width}" stroke-linecap="round" stroke-linejoin="round">${drawn}</g>`;
 
 const svg = (width: number, height: number, inside: string) =>
-  Buffer.from(`<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}">${inside}</svg>`);
+  Buffer.from(
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width * SCALE}" height="${height * SCALE}">${inside}</svg>`,
+  );
 
 /** The longest beginning that fits, on one line. */
 const oneLine = (text: string, size: number) => wrap(toDrawableText(text), size, THUMB.width, 1)[0] ?? "";
@@ -30,11 +34,12 @@ const chequers = `<defs><pattern id="c" width="16" height="16" patternUnits="use
 async function thumbnail({ image, text }: Card): Promise<{ input: Buffer; width: number; height: number }> {
   if (!image) return { input: await renderTextCard(text ?? ""), ...THUMB };
   const small = await sharp(image)
-    .resize({ ...THUMB, fit: "inside" })
+    .resize({ width: THUMB.width * SCALE, height: THUMB.height * SCALE, fit: "inside" })
     .ensureAlpha()
     .png()
     .toBuffer();
-  const { width, height } = await sharp(small).metadata();
+  const pixels = await sharp(small).metadata();
+  const [width, height] = [pixels.width / SCALE, pixels.height / SCALE];
   const ground = svg(width, height, `${chequers}<rect width="100%" height="100%" fill="url(#c)"/>`);
   return {
     input: await sharp(ground)
@@ -70,8 +75,8 @@ export async function renderContactSheet(title: string, cards: Card[]): Promise<
     const x = MARGIN + (index % COLUMNS) * CELL.width;
     const y = HEAD + Math.floor(index / COLUMNS) * CELL.height;
     const shown = await thumbnail(card);
-    const left = x + Math.floor((THUMB.width - shown.width) / 2);
-    layers.push({ input: shown.input, left, top: y + THUMB.height - shown.height });
+    const left = Math.round((x + (THUMB.width - shown.width) / 2) * SCALE);
+    layers.push({ input: shown.input, left, top: Math.round((y + THUMB.height - shown.height) * SCALE) });
     names.push(drawText(oneLine(card.name, 9), x, y + THUMB.height + 13, 9));
     captions.push(drawText(oneLine(card.caption, 6.5), x, y + THUMB.height + 32, 6.5));
   }
@@ -83,8 +88,8 @@ export async function renderContactSheet(title: string, cards: Card[]): Promise<
     strokes(names.join(""), INK, 2.1),
     strokes(captions.join(""), FAINT, 1.9),
   ];
-  return sharp({ create: { width, height, channels: 3, background: PAPER } })
+  return sharp({ create: { width: width * SCALE, height: height * SCALE, channels: 3, background: PAPER } })
     .composite([...layers, { input: svg(width, height, text.join("")) }])
-    .png({ palette: true, quality: 90, effort: 10, compressionLevel: 9 })
+    .webp({ quality: 86, effort: 6 })
     .toBuffer();
 }
