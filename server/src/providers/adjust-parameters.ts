@@ -31,6 +31,13 @@ export const canServe = (offer: Offer, job: JobRequirements): boolean => {
 const isSourceWithin = ({ source }: OfferLimits, size: Size | undefined): boolean =>
   size === undefined || size.width * size.height <= (source?.mostPixels ?? Number.POSITIVE_INFINITY);
 
+/** Whether the adapter may refuse the source of a job that was planned for this offer, because it is too large. */
+export const mayExceedSourceLimit = ({ limits }: Offer, { source_size: size }: JobRequirements): boolean => {
+  const { mostPixels, mostMaskedPixels } = limits?.source ?? {};
+  const bound = Math.min(mostPixels ?? Number.POSITIVE_INFINITY, mostMaskedPixels ?? Number.POSITIVE_INFINITY);
+  return (size ? size.width * size.height : Number.MAX_SAFE_INTEGER) > bound;
+};
+
 export type AdjustedJob<S> = { job: Job<S>; changes: ParameterAdjustment[] };
 
 /**

@@ -21,7 +21,7 @@ import type { JsonObject } from "../kit/schemas/run.ts";
 import { checkMask } from "./check-mask.ts";
 import { checkMaxCost, listAcceptedPrices, resolveSpender, toMicrodollars } from "./cost.ts";
 import { resolveCustomModels } from "./custom-models.ts";
-import { estimatePlan } from "./estimate.ts";
+import { estimatePlan, offerToReserve } from "./estimate.ts";
 import { expandPlan } from "./expand-plan.ts";
 import { deriveId } from "./ids.ts";
 import { judgeParameters, markDefaults } from "./judge-parameters.ts";
@@ -158,7 +158,9 @@ async function buildNewRun(
   const selectedOffers = plan.map((job) => selectOffer(services, job));
   const offers = plan.map((job, jobIndex) => resolveOffer(services, selectedOffers[jobIndex]!, job));
   const plannedJobs = plan.map((job, jobIndex) => ({ job, offer: offers[jobIndex]!.offer }));
-  const estimate = estimatePlan(plannedJobs).amount;
+  const estimate = estimatePlan(
+    plan.map((job, jobIndex) => ({ job, offer: offerToReserve(services, job, offers[jobIndex]!) })),
+  ).amount;
   const { isStrict } = request;
   const adjustments = judgeParameters(operation, parsed, { plan: plannedJobs, planAdjustments, isStrict });
   const treePosition = await findTreePosition(services.database, caller, { operation, parsed, plan, link });

@@ -61,13 +61,35 @@ describe("a price", () => {
     });
   });
 
+  it("is that of the next offer, if a source of unknown size may exceed a limit of a cheaper one", () => {
+    const task = "image.upscale";
+    const free = offer("upscale-default", 0, { task, limits: { source: { mostPixels: 100 } } });
+    const jobOf = (source_size?: { width: number; height: number }) => ({
+      ...({ task, model: "upscale-default", images: [{ url: "https://example.com/a.png" }] } as const),
+      ...(source_size && { source_size }),
+    });
+    const amountOf = (job: ReturnType<typeof jobOf>, next: number | null) => {
+      const enabled = [
+        fakeProvider("here", [free]),
+        fakeProvider("v", [offer("upscale-default", next, { task, upstreamModel: "x" })]),
+      ];
+      return estimateJobs({ providers: { enabled } }, [job]).amount;
+    };
+    expect(amountOf(jobOf(), 0.3)).toBe(0.3);
+    expect(amountOf(jobOf({ width: 10, height: 10 }), 0.3)).toBe(0);
+    expect(amountOf(jobOf({ width: 11, height: 10 }), 0.3)).toBe(0.3);
+    // The run does not move to an offer whose price is unknown.
+    expect(amountOf(jobOf(), null)).toBe(0);
+  });
+
   it("is the sum of all jobs of a plan, and unknown if one of them is", () => {
     const find = offer("segment-default", 0.02, { task: "image.segment" });
     const cut = offer("local", 0, { task: "image.cut" });
     const input = { image_url: "https://example.com/a.png", prompt: "the lamp" };
     const of = (offers: Offer[]) =>
       estimateOperation({ providers: { enabled: [fakeProvider("v", offers)] } }, "images.extract", input);
-    expect(of([find, cut])).toMatchObject({ amount: 0.02, known: true, basis: [{ quantity: 1 }, { unit_price: 0 }] });
+    const basis = [{ quantity: 1 }, { unit_price: 0 }, { unit_price: 0 }];
+    expect(of([find, cut])).toMatchObject({ amount: 0.02, known: true, basis });
     expect(of([find])).toMatchObject({
       amount: null,
       known: false,

@@ -6,10 +6,17 @@ import { parseInput } from "../kit/parse.ts";
 import type { Estimate } from "../kit/schemas/library.ts";
 import type { JsonObject } from "../kit/schemas/run.ts";
 import { findOperation } from "../operations/all.ts";
+import { mayExceedSourceLimit } from "../providers/adjust-parameters.ts";
 import type { Offer } from "../providers/provider.ts";
 import { calculateRequestedQuantity, sumCosts, UNIT_LABELS } from "./billable-quantity.ts";
 import { expandPlan } from "./expand-plan.ts";
-import { findBestOffer, type OfferDependencies } from "./select-offer.ts";
+import {
+  findBestOffer,
+  listOffersAboveLimit,
+  type OfferDependencies,
+  type ResolvedOffer,
+  toSelectedOffer,
+} from "./select-offer.ts";
 
 const DEFAULT_PRICE_VERSION = "1";
 
@@ -29,7 +36,24 @@ export function planOperation(name: string, input: JsonObject): Job[] {
  * price; that is a valid estimate, not an error.
  */
 export const estimateJobs = (services: OfferDependencies, jobs: Job[]): Estimate =>
-  estimatePlan(expandPlan(services, jobs).plan.map((job) => ({ job, offer: findBestOffer(services, job)?.offer })));
+  estimatePlan(
+    expandPlan(services, jobs).plan.map((job) => {
+      const best = findBestOffer(services, job);
+      return { job, offer: best && offerToReserve(services, job, best) };
+    }),
+  );
+
+/**
+ * The offer whose price is reserved. A source of unknown size may exceed a limit of the selected offer; the next offer
+ * then takes the job, so its price is reserved if it is higher. The run is charged for the offer that did the work.
+ */
+export function offerToReserve(services: OfferDependencies, job: Job, selected: ResolvedOffer): Offer {
+  const { offer } = selected;
+  if (!mayExceedSourceLimit(offer, job)) return offer;
+  const [next] = listOffersAboveLimit(services, toSelectedOffer(selected), job);
+  const costAt = (each: Offer) => estimatePlan([{ job, offer: each }]).amount ?? 0;
+  return next && costAt(next.offer) > costAt(offer) ? next.offer : offer;
+}
 
 export function estimatePlan(plan: { job: Job; offer: Offer | undefined }[]): Estimate {
   const lines = plan.map(({ job, offer }) => estimateLine(job, offer));

@@ -46,13 +46,15 @@ export function listFailoverOffers(
 
 /**
  * Offers for a job that exceeds a limit of `selected`, best first. As for the first selection, they need not be
- * equivalent.
+ * equivalent. Their price must be known, because it is reserved when the run is accepted.
  */
-export function listOtherOffers(
+export const listOffersAboveLimit = (
   services: OfferDependencies,
   selected: SelectedOffer,
   job: RoutableJob,
-): ResolvedOffer[] {
+): ResolvedOffer[] => listOtherOffers(services, selected, job).filter(({ offer }) => offer.price !== null);
+
+function listOtherOffers(services: OfferDependencies, selected: SelectedOffer, job: RoutableJob): ResolvedOffer[] {
   return rankOffers(services, job).filter(
     ({ enabledProvider, offer }) =>
       (enabledProvider.provider.id !== selected.provider || offer.upstreamModel !== selected.upstreamModel) &&

@@ -12,7 +12,7 @@ import type { ResolvedRequest, SubmitResult } from "./execute.ts";
 import { type HeldLease, LEASE_EXPIRED } from "./provider-context.ts";
 import { recordRequests } from "./record-request.ts";
 import { type SaveDependencies, saveResponse } from "./save-response.ts";
-import { listFailoverOffers, listOtherOffers, resolveOffer, toSelectedOffer } from "./select-offer.ts";
+import { listFailoverOffers, listOffersAboveLimit, resolveOffer, toSelectedOffer } from "./select-offer.ts";
 import type { Services } from "./services.ts";
 
 const MAX_UNSENT_ATTEMPTS = 3;
@@ -102,7 +102,7 @@ async function handleSubmitFailure(
     return { state: "wait", attemptNumber, delaySeconds: 1 };
   }
   // The provider certainly did not accept the job, and not because of its content: another offer may take it.
-  const listOffers = kind === "over_limit" ? listOtherOffers : isProviderFailure ? listFailoverOffers : undefined;
+  const listOffers = kind === "over_limit" ? listOffersAboveLimit : isProviderFailure ? listFailoverOffers : undefined;
   const failoverOffer = listOffers && (await findFailoverOffer(services, request, attempt, listOffers));
   const retry = decideRetry({ kind, failoverOffer, retryAfterSeconds, attemptNumber });
   const hasFailed = await failAttempt(database, attempt, {
