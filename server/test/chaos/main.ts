@@ -17,8 +17,8 @@ const FAULTS = isShort
   : { rounds: 2, perSecond: 3, hasCluster: true, kinds: Object.keys(FAULT_KINDS) as FaultName[] };
 
 /**
- * Deadlines, a lost journal, and the leases of workers that were killed at a crash point are mostly waited for, so these
- * campaigns run at the same time as another one.
+ * Deadlines, a lost journal, and the leases of workers that were killed at a crash point are mostly waited for, so
+ * these campaigns run at the same time as another one.
  */
 await runCampaign(
   "chaos",

@@ -236,10 +236,8 @@ describe("the cost of a run", () => {
 
   it("uses the price at acceptance, even if it changed while the run was queued", async () => {
     const { caller } = await createTestTenant(environment);
-    const restart = async () => {
-      await Promise.all([environment.stopGracefully("api"), environment.stopGracefully("worker")]);
-      await Promise.all([environment.start("api"), environment.start("worker")]);
-    };
+    const restartOne = (name: "api" | "worker") => environment.stopGracefully(name).then(() => environment.start(name));
+    const restart = () => Promise.all([restartOne("api"), restartOne("worker")]);
     await environment.stopGracefully("worker");
     const { body } = await caller.generate(ORDER);
     writeFileSync(file, catalogue(0.5));

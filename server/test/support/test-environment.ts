@@ -80,7 +80,7 @@ export type TestEnvironment = {
 
 const SANDBOX_KEY = "sandbox-key-for-tests";
 
-/** What a killed process has written is kept by the system. Waiting for the disk protects from a crash of the machine. */
+/** The system keeps what a killed process has written. Waiting for the disk protects only from its own crash. */
 const WITHOUT_DISK_WAITS = {
   postgres: { fsync: "off" },
   restate: {
