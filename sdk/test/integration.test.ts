@@ -126,8 +126,7 @@ describe("broken connections", () => {
     const posts = new Map<string, number>();
     const proxy = await startProxy(environment.url, ({ method, headers }) => {
       const key = String(headers["idempotency-key"]);
-      posts.set(key, (posts.get(key) ?? 0) + 1);
-      return method === "POST" && posts.get(key)! < 3;
+      return method === "POST" && posts.set(key, (posts.get(key) ?? 0) + 1).get(key)! < 3;
     });
     const own = createClient({ baseUrl: proxy.url, apiKey: environment.key, maxRetries: 2 });
     const generate = async (prompt: string) => {
