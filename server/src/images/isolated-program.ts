@@ -5,7 +5,7 @@ import { PATH } from "./decoder-process.ts";
 import { decoderSandboxProfiles } from "./decoder-sandbox.ts";
 
 /** `profileName` is the strongest profile that this host allows; the decoder processes found it out. */
-export type IsolatedProgram = {
+type IsolatedProgram = {
   profileName: string;
   command: string[];
   input: Uint8Array;
@@ -13,7 +13,7 @@ export type IsolatedProgram = {
   seconds: number;
   maxOutputBytes: number;
 };
-export type ProgramResult = { output: Buffer } | { failure: "failed" | "timeout" | "too_large"; stderr: string };
+type ProgramResult = { output: Buffer } | { failure: "failed" | "timeout" | "too_large"; stderr: string };
 
 const STDERR_CHARACTERS = 2000;
 

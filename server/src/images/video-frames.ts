@@ -37,7 +37,7 @@ const LAST_FRAMES = 4;
 const MAX_OUTPUT_BYTES = 256 * 1024 * 1024;
 const PNG_SIGNATURE = Buffer.from("89504e470d0a1a0a", "hex");
 
-export const findFfmpeg = (): string | undefined =>
+const findFfmpeg = (): string | undefined =>
   PATH.split(":")
     .map((folder) => join(folder, "ffmpeg"))
     .find(existsSync);

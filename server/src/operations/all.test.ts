@@ -87,7 +87,7 @@ describe.each(named(operations))("%s", (name, operation) => {
 
 const RUN_ID = "01990c3e-2f00-7000-8000-6f0c1a2b3c4d";
 
-/** Every place in an input that takes a run, other than as text in an image field: a field, or an object with `run_id`. */
+/** Every place that takes a run, other than as text in an image field: a field, or an object with `run_id`. */
 const runFields = planned.flatMap((operation) =>
   listIdFields(operation)
     .filter(({ kind, path }) => kind === "run" && path.at(-1)!.endsWith("run_id"))
