@@ -2,7 +2,7 @@
 // `upscale_factor` for models that cannot enlarge by themselves.
 import type { Job } from "./operation.ts";
 
-/** The factors of image.upscale. Other factors are made by the next larger one, and then reduced by the local provider. */
+/** The factors of image.upscale. Another factor is made by the next larger one, and then reduced by image.resize. */
 const UPSCALE_FACTORS = [2, 4] as const;
 export const MAX_UPSCALE_FACTOR = 4;
 

@@ -91,7 +91,7 @@ export type ParameterSupport = {
   /** The value is sent as another parameter. */
   as?: "size" | "aspect_ratio";
   isExcluded?: boolean;
-  /** A job of its own does what the parameter asks for. Jobs that still have the parameter are not sent to the offer. */
+  /** A job of its own does what the parameter asks for. Jobs that still have the parameter never get to the offer. */
   isSecondJob?: boolean;
   notWith?: ParameterName;
   onlyWith?: ParameterName;

@@ -22,7 +22,7 @@ export type PlannedRequest = {
   jobIndex: number;
   job: Job;
   offer: SelectedOffer;
-  /** For jobs whose image is `each` file of an earlier job: the result slot of that job whose file this request gets. */
+  /** For jobs whose image is `each` file of an earlier job: the slot of the file, see result-slots.ts. */
   sourceSlot?: number;
   /** Set if an earlier invocation of this run has already stored the result of the request. */
   earlierResult?: RequestResult;

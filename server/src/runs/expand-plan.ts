@@ -1,5 +1,6 @@
-// Completes the plan of an operation with the jobs that the enabled offers make necessary: `upscale_factor` of a model that
-// cannot enlarge becomes a second job, and a removal by prompt can be served by erasers (find-and-erase.ts). Every job is planned when the run is accepted, so it has a price in the estimate.
+// Completes the plan of an operation with the jobs that the enabled offers make necessary: `upscale_factor` of a model
+// that cannot enlarge becomes a second job, and a removal by prompt can be served by erasers (find-and-erase.ts). Every
+// job is planned when the run is accepted, so it has a price in the estimate.
 import { MAX_IMAGE_PIXELS, MAX_IMAGE_SIDE } from "../images/image-size.ts";
 import type { Job, ParameterAdjustment, SourceSize } from "../kit/operation.ts";
 import { withJobParameter } from "../kit/task-parameters.ts";

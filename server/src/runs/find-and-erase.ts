@@ -1,5 +1,5 @@
-// Removal by prompt as two jobs: a segmentation finds the object, and an eraser fills the found area. Erasers need a mask,
-// so without this route only offers that find objects themselves could serve a prompt.
+// Removal by prompt as two jobs: a segmentation finds the object, and an eraser fills the found area. Erasers need a
+// mask, so without this route only offers that find objects themselves could serve a prompt.
 import type { Job, ParameterAdjustment } from "../kit/operation.ts";
 import { calculateRequestedQuantity, sumCosts } from "./billable-quantity.ts";
 import { findBestOffer, type OfferDependencies } from "./select-offer.ts";
@@ -13,9 +13,9 @@ export const isRemovalByPrompt = ({ task, prompt, mask }: Job): boolean =>
   task === "image.remove" && prompt !== undefined && mask === undefined;
 
 /**
- * The cheaper of two routes: one job for an offer that finds and removes, or find and erase. An unknown price is the most
- * expensive one. With equal prices, for the fastest route, and if find and erase would change a parameter of a job with
- * strict handling, it is the one job.
+ * The cheaper of two routes: one job for an offer that finds and removes, or find and erase. An unknown price is the
+ * most expensive one. With equal prices, for the fastest route, and if find and erase would change a parameter of a job
+ * with strict handling, it is the one job.
  */
 export function routeRemoval(services: OfferDependencies, job: Job): Route {
   const direct: Route = { plan: [job], adjustments: [] };

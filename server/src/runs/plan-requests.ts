@@ -33,8 +33,8 @@ export async function planRequests(services: Dependencies, claim: RunClaim): Pro
 }
 
 /**
- * Splits a job that wants more results than its offer returns per request; each request then has its own seed. A job for
- * each file of an earlier one has a request per file.
+ * Splits a job that wants more results than its offer returns per request; each request then has its own seed. A job
+ * for each file of an earlier one has a request per file.
  */
 function splitIntoRequests(
   services: OfferDependencies,

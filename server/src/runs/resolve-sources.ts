@@ -12,7 +12,7 @@ import { checkMask, findMaskedImage } from "./check-mask.ts";
 import { type ClaimedStep, runClaimedStep } from "./claimed-step.ts";
 import type { ResolvedSources } from "./execute.ts";
 import { frameAssetId, sourceAssetId } from "./ids.ts";
-import { normalizeMask, type SourceAsset } from "./normalize-mask.ts";
+import { prepareMask, type SourceAsset } from "./prepare-mask.ts";
 import type { Services } from "./services.ts";
 import type { SourceBuffer } from "./source-buffer.ts";
 import { assertImage, isVideoFile, requireOutput } from "./source-files.ts";
@@ -57,12 +57,12 @@ async function resolveJob(
   const resolvedJob = { ...job, images, masks };
   for (const each of mask ?? []) checkMask({ ...resolvedJob, mask: each }, (source) => source);
   const image = findMaskedImage(resolvedJob);
-  const normalizedMask = mask && (await normalizeMask(services, claim, mask, { image, margin: job.mask_margin }));
+  const preparedMask = mask && (await prepareMask(services, claim, mask, { image, margin: job.mask_margin }));
   return {
     ...resolvedJob,
     images: images?.map(toAssetRef),
     masks: masks?.map(toAssetRef),
-    mask: normalizedMask && toAssetRef(normalizedMask),
+    mask: preparedMask && toAssetRef(preparedMask),
   };
 }
 

@@ -1,6 +1,6 @@
-// Places for the results of each job, as many as the plan expects. A job that works on each file of an earlier one refers
-// to its slots: a result that is missing leaves its slot empty and moves no other, also when a later invocation of the
-// run produces it after all. So a stored result of the later job always belongs to the same file.
+// Places for the results of each job, as many as the plan expects. A job that works on each file of an earlier one
+// refers to its slots: a result that is missing leaves its slot empty and moves no other, also when a later invocation
+// of the run produces it after all. So a stored result of the later job always belongs to the same file.
 import type { Job } from "../kit/operation.ts";
 
 /** `sourceSlot`: the slot of the earlier job whose file this request works on. */

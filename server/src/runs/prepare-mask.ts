@@ -19,7 +19,7 @@ type MaskOptions = {
 };
 
 /** Several masks, as a segmentation finds them, become one. */
-export async function normalizeMask(
+export async function prepareMask(
   services: Dependencies,
   claim: RunClaim,
   masks: SourceAsset[],
