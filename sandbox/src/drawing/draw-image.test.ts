@@ -70,6 +70,7 @@ test.each([
   ["a portrait of a woman", { person: "portrait" }],
   ["a mountain", { scene: "mountains" }],
   ["green hills", { scene: "hills" }],
+  ["a lighthouse with birds", { figures: ["lighthouse", "birds"] }],
   ["a city", { scene: "city" }],
   ["a house", { figures: ["house"] }],
   ["a tree", { figures: ["tree"] }],

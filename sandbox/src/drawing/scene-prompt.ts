@@ -90,7 +90,7 @@ const figureWords: Record<Figure, string> = {
   dog: "dog puppy retriever labrador poodle corgi terrier husky",
   fox: "fox",
   bird: "bird robin parrot sparrow owl hummingbird",
-  birds: "gull seagull swallow crane flock",
+  birds: "birds gull seagull swallow crane flock",
   fish: "fish goldfish salmon",
   house: "house home cabin cottage hut farm",
   lighthouse: "lighthouse",
@@ -119,7 +119,9 @@ const allMatches = <Name extends string>(table: Record<Name, string>, text: read
   const rows = (Object.keys(table) as Name[]).map((name) => [name, table[name].split(" ")] as const);
   const found = text.flatMap((word) => {
     const singular = word.length > 3 && word.endsWith("s") ? word.slice(0, -1) : word;
-    return rows.filter(([, known]) => known.includes(word) || known.includes(singular)).map(([name]) => name);
+    const exact = rows.filter(([, known]) => known.includes(word));
+    // A keyword in the plural has a meaning of its own: birds are a flock far away, a bird is the subject.
+    return (exact.length > 0 ? exact : rows.filter(([, known]) => known.includes(singular))).map(([name]) => name);
   });
   return [...new Set(found)];
 };
