@@ -109,10 +109,10 @@ async function showCharacters(): Promise<void> {
 
 async function showObjects(): Promise<void> {
   const hills = await generate("a red balloon over green hills");
-  const found = await send("POST", "/edits/segment", { run_id: hills.run_id, prompt: "the red balloon" });
+  const found = await send("POST", "/edits/segment", { run_id: hills.run_id, prompt: "the balloon" });
   const mask = Buffer.from(await found.arrayBuffer());
-  const cut = await run("/edits/extract", { run_id: hills.run_id, prompt: "the red balloon" });
-  const removed = await run("/edits/generative-remove", { run_id: hills.run_id, prompt: "the red balloon" });
+  const cut = await run("/edits/extract", { run_id: hills.run_id, prompt: "the balloon" });
+  const removed = await run("/edits/generative-remove", { run_id: hills.run_id, prompt: "the balloon" });
   const edited = await send("POST", "/edits/mask", {
     original_image_url: hills.run_id,
     mask_image_url: found.headers.get("x-run-id"),
@@ -122,7 +122,7 @@ async function showObjects(): Promise<void> {
   const [first, object, rest] = await Promise.all([hills, cut, removed].map(imageOf));
   await save("cut-out", await drawRow([first!, mask, object!, rest!, blue], 150));
 
-  const maskRun = await run("/edits/extract", { run_id: hills.run_id, prompt: "the red balloon", mode: "mask" });
+  const maskRun = await run("/edits/extract", { run_id: hills.run_id, prompt: "the balloon", mode: "mask" });
   const edit = await run("/edits/vendora", {
     run_id: hills.run_id,
     mask_url: maskRun.run_id,
