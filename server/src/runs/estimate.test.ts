@@ -93,7 +93,7 @@ describe("a price", () => {
     expect(of([find])).toMatchObject({
       amount: null,
       known: false,
-      basis: [{ unit_price: 0.02 }, { unit_price: null }],
+      basis: [{ unit_price: 0.02 }, { unit_price: null }, { unit_price: null }],
     });
   });
 
