@@ -2,7 +2,7 @@
 // for what a template literal fills in. What is commented out is not declared.
 
 /** `declaredBy` is `it`, `it.each`, `describe` and so on. `table` is the text of the table of a call with `.each`. */
-export type DeclaredTest = { declaredBy: string; title: string; table: string };
+type DeclaredTest = { declaredBy: string; title: string; table: string };
 
 const LITERAL = String.raw`"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|\`(?:[^\`\\]|\\.)*\``;
 const LITERAL_OR_COMMENT = new RegExp(String.raw`(${LITERAL})|//.*|/\*[\s\S]*?\*/`, "g");

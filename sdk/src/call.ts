@@ -4,8 +4,7 @@ import type { Connection, ConnectionInternals, PendingRequest } from "./connecti
 import { GessoError } from "./errors.ts";
 import type { Run } from "./generated/shapes.ts";
 import { type Media, mediaFromResponse } from "./media.ts";
-import type { Fields, Operation } from "./operation.ts";
-import type { BodyKind } from "./prepare-request.ts";
+import type { BodyKind, Fields, Operation } from "./operation.ts";
 import type { CallOptions } from "./settings.ts";
 import { type FinishedRun, type ImageRun, type WaitOptions, waitForRun } from "./wait-for-run.ts";
 

@@ -3,8 +3,8 @@
 import { type Credential, createCredential } from "./credential.ts";
 import { AbortedError } from "./errors.ts";
 import { redact } from "./log.ts";
-import type { Fields, Operation } from "./operation.ts";
-import { type BodyKind, prepareRequest } from "./prepare-request.ts";
+import type { BodyKind, Fields, Operation } from "./operation.ts";
+import { prepareRequest } from "./prepare-request.ts";
 import { sendRequest } from "./send-request.ts";
 import { type CallOptions, type ClientOptions, type ResolvedClientOptions, resolveClientOptions } from "./settings.ts";
 
@@ -98,7 +98,9 @@ async function sendOperation(internals: ConnectionInternals, request: OutgoingCa
   const { settings, credential } = internals;
   const { operation, input, options, kind, baseUrl, idempotencyKey } = request;
   settings.log.debug(`gesso: ${operation.name}`, redact(input));
-  const prepared = await prepareRequest(internals, { operation, input, options, kind });
+  const { validate } = settings;
+  const { startRequest } = internals;
+  const prepared = await prepareRequest({ operation, input, options, kind, validate, startRequest });
   const waits = input.sync === true || (operation.isSyncByDefault === true && input.sync !== false);
   const prefer = [options.minimal && "return=minimal", options.strict && "handling=strict"].filter(Boolean).join(", ");
   return sendRequest(settings, credential, {

@@ -76,8 +76,9 @@ async function openStream(
   internals: ConnectionInternals,
   { operation, input, options, firstEventTimeoutMs, last }: EventStreamRequest & { last: string | undefined },
 ): Promise<Response> {
-  const { settings, credential, baseUrl } = internals;
-  const { path, body } = await prepareRequest(internals, { operation, input, options });
+  const { settings, credential, baseUrl, startRequest } = internals;
+  const { validate } = settings;
+  const { path, body } = await prepareRequest({ operation, input, options, validate, startRequest });
   return sendRequest(settings, credential, {
     method: "GET",
     url: baseUrl + path,

@@ -2,8 +2,7 @@
 // first. Only operations with image fields refer to this module, so that bundles without them do not contain it.
 import { GET_RUN } from "./connection.ts";
 import { createMultipartBody, type FormEntry } from "./multipart.ts";
-import type { Fields, Operation } from "./operation.ts";
-import type { BodyRequest, ImageSupport } from "./prepare-request.ts";
+import type { BodyRequest, Fields, ImageSupport, Operation } from "./operation.ts";
 import { type FileSource, type FormPart, isFile, isRunReference, type RunReference, toFormPart } from "./sources.ts";
 import type { Schema } from "./validation.ts";
 
@@ -55,10 +54,10 @@ const UPLOAD: Operation = {
   images: imageSources,
 };
 
-function createSourceResolver({ internals, options: { signal, onUpload } }: BodyRequest): SourceResolver {
+function createSourceResolver({ startRequest, options: { signal, onUpload } }: BodyRequest): SourceResolver {
   const options = { ...(signal && { signal }), ...(onUpload && { onUpload }) };
   const request = async <T>(operation: Operation, input: Fields): Promise<T> =>
-    (await (await internals.startRequest(operation, input, options).response()).json()) as T;
+    (await (await startRequest(operation, input, options).response()).json()) as T;
   return {
     upload: async (file: FileSource) => {
       const { data } = await request<{ data: { image_url: string } }>(UPLOAD, { file });

@@ -1,5 +1,5 @@
 // Metadata of an operation in the generated client.
-import type { ImageSupport } from "./prepare-request.ts";
+import type { CallOptions } from "./settings.ts";
 import type { Schema } from "./validation.ts";
 
 export type Operation = {
@@ -32,5 +32,33 @@ export type Operation = {
 };
 
 export type Fields = Record<string, unknown>;
+
+export type BodyKind = "json" | "form";
+
+export type RequestBody = {
+  /** Called for every attempt. */
+  body(): Promise<{ body?: BodyInit; headers: Record<string, string> }>;
+  /** The body contains a stream, so the request cannot be retried. */
+  isOnce: boolean;
+};
+
+type StartRequest = (operation: Operation, input: Fields, options: CallOptions) => { response(): Promise<Response> };
+
+export type FieldEntries = (readonly [field: string, value: unknown])[];
+
+/** `startRequest` sends the requests that prepare image fields. */
+export type BodyRequest = {
+  operation: Operation;
+  options: CallOptions;
+  entries: FieldEntries;
+  startRequest: StartRequest;
+};
+
+/** What an operation with image fields needs: see image-sources.ts. */
+export type ImageSupport = {
+  chooseBodyKind(operation: Operation, input: Fields): BodyKind;
+  resolveJson(request: BodyRequest): Promise<FieldEntries>;
+  buildForm(request: BodyRequest): Promise<RequestBody>;
+};
 
 export const pathFields = ({ path }: Operation): string[] => [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]!);

@@ -1,62 +1,39 @@
 // Converts the input of a call to an HTTP request: path, query and body. Image fields are the business of the module
 // that the operation refers to, if it has any.
-import type { ConnectionInternals } from "./connection.ts";
 import { formatFieldErrors } from "./error-response.ts";
 import { ValidationError } from "./errors.ts";
-import { type Fields, type Operation, pathFields } from "./operation.ts";
-import type { CallOptions } from "./settings.ts";
+import {
+  type BodyKind,
+  type BodyRequest,
+  type FieldEntries,
+  type Fields,
+  type Operation,
+  pathFields,
+  type RequestBody,
+} from "./operation.ts";
 import { validateInput } from "./validation.ts";
 
-export type BodyKind = "json" | "form";
-
-export type PreparedRequest = {
-  path: string;
-  /** Called for every attempt. */
-  body(): Promise<{ body?: BodyInit; headers: Record<string, string> }>;
-  /** The body contains a stream, so the request cannot be retried. */
-  isOnce: boolean;
-};
-
-type Entries = (readonly [field: string, value: unknown])[];
-export type BodyRequest = {
-  internals: ConnectionInternals;
-  operation: Operation;
-  options: CallOptions;
-  entries: Entries;
-};
-
-/** What an operation with image fields needs: see image-sources.ts. */
-export type ImageSupport = {
-  chooseBodyKind(operation: Operation, input: Fields): BodyKind;
-  resolveJson(request: BodyRequest): Promise<Entries>;
-  buildForm(request: BodyRequest): Promise<Pick<PreparedRequest, "body" | "isOnce">>;
-};
-
-type PrepareOptions = {
-  operation: Operation;
+type PrepareOptions = Omit<BodyRequest, "entries"> & {
   input: Fields;
-  options: CallOptions;
   kind?: BodyKind | undefined;
+  validate: boolean;
 };
 
-export async function prepareRequest(
-  internals: ConnectionInternals,
-  request: PrepareOptions,
-): Promise<PreparedRequest> {
-  const { operation, options } = request;
+export async function prepareRequest(request: PrepareOptions): Promise<RequestBody & { path: string }> {
+  const { operation, options, startRequest } = request;
   const { images } = operation;
   const kind = request.kind ?? images?.chooseBodyKind(operation, request.input) ?? "json";
   const presets = request.kind ? {} : operation.defaults;
   const input: Fields = { ...presets, ...dropUndefined(request.input), ...operation.sets };
-  if (internals.settings.validate) assertValidInput(operation, input, kind);
+  if (request.validate) assertValidInput(operation, input, kind);
 
   const inPath = pathFields(operation);
   const path = operation.path.replace(/\{(\w+)\}/g, (_, field) => encodeURIComponent(String(input[field])));
-  const entries: Entries = Object.entries(input).filter(([field]) => !inPath.includes(field));
+  const entries: FieldEntries = Object.entries(input).filter(([field]) => !inPath.includes(field));
   if (!operation.bodies)
     return { path: path + buildQuery(entries), body: async () => ({ headers: {} }), isOnce: false };
 
-  const own: BodyRequest = { internals, operation, options, entries };
+  const own: BodyRequest = { operation, options, entries, startRequest };
   if (kind === "form" && images) return { path, ...(await images.buildForm(own)) };
   const text = JSON.stringify(Object.fromEntries(images ? await images.resolveJson(own) : entries));
   return { path, body: async () => ({ body: text, headers: { "content-type": "application/json" } }), isOnce: false };
@@ -77,7 +54,7 @@ function assertValidInput(operation: Operation, input: Fields, kind: BodyKind): 
   throw new ValidationError(`${operation.name}: ${message}`, { code: "validation_error", details });
 }
 
-function buildQuery(entries: Entries): string {
+function buildQuery(entries: FieldEntries): string {
   const query = new URLSearchParams();
   for (const [field, value] of entries) {
     if (value !== null) query.append(field, typeof value === "object" ? JSON.stringify(value) : String(value));

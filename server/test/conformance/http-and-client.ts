@@ -1,5 +1,5 @@
-// Runs each shared conformance test twice in the same environment: over HTTP and through the client. Through the client,
-// a test fails unless the operation of each of its statements was called through the client.
+// Runs each shared conformance test twice in the same environment: over HTTP and through the client. There a test fails
+// unless the operation of each of its statements was called through the client.
 import { readFileSync } from "node:fs";
 import { it as once, type TestAPI } from "vitest";
 
