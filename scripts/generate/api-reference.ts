@@ -23,6 +23,7 @@ type Schema = {
   maxItems?: number;
   maxProperties?: number;
   pattern?: string;
+  "x-inline"?: boolean;
 };
 type Parameter = { name: string; in: string; required: boolean; description?: string; schema: Schema };
 type Operation = {

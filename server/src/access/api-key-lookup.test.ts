@@ -42,7 +42,7 @@ describe("the lookup of a key", () => {
     const statements: string[] = [];
     counted.execute = ((statement: { name: string }, ...values: never[]) => {
       statements.push(statement.name);
-      return (database.db.execute as (...all: unknown[]) => unknown)(statement, ...values);
+      return (database.db.execute as (...parameters: unknown[]) => unknown)(statement, ...values);
     }) as never;
     const ref = { digest: hashApiKey(key) };
     return { ...tenant, clock, ref, statements, counted, keys: createApiKeyLookup(counted, clock) };
@@ -105,7 +105,7 @@ describe("the lookup of a key", () => {
     counted.execute = ((statement: { name: string }, ...values: never[]) =>
       statement.name === "keys.record_use"
         ? Promise.reject(new Error("read-only"))
-        : (execute as (...all: unknown[]) => unknown)(statement, ...values)) as never;
+        : (execute as (...parameters: unknown[]) => unknown)(statement, ...values)) as never;
     expect(await keys.find(ref)).toBeDefined();
     counted.execute = execute;
     await expect.poll(() => keys.find(ref).then(() => statements)).toContain("keys.record_use");

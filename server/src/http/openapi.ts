@@ -126,8 +126,8 @@ const LAST_EVENT_ID = {
 const listPathParameters = ({ http }: Operation) => [...http.path.matchAll(/:(\w+)/g)].map((match) => match[1]!);
 
 /**
- * The input schema for one kind of body: some fields and rules apply to JSON or form bodies only, and path parameters to
- * none. Without a kind, all fields.
+ * The input schema for one kind of body: some fields and rules apply to JSON or form bodies only, and path parameters
+ * to none. Without a kind, all fields.
  */
 function inputSchema(operation: Operation, schemas: JsonObject, body?: BodyKind): JsonObject {
   const { $schema: _, required, ...schema } = schemaOf(operation.input, "input", schemas);
