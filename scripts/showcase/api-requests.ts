@@ -1,7 +1,6 @@
 // Requests to a Gesso that a script has started, and the files of its runs.
 
 export type RequestBody = Record<string, unknown> | FormData;
-export type ApiRequests = ReturnType<typeof createApiRequests>;
 
 export function createApiRequests(gesso: { url: string; key: string }) {
   const authorization = `Bearer ${gesso.key}`;
