@@ -1,6 +1,6 @@
 // Draws cards in rows: a thumbnail or a short text, and under it the name of the operation. Letters are the sandbox's
-// own, so that the sheet looks the same on a machine without fonts. The sheet has twice the pixels of the size that it is
-// laid out for, for screens with a high density.
+// own, so that the sheet looks the same on a machine without fonts. The sheet has twice the pixels of the size that it
+// is laid out for, for screens with a high density.
 import sharp, { type OverlayOptions } from "sharp";
 import { drawText, toDrawableText, widthOf, wrap } from "../../sandbox/src/drawing/stroke-text.ts";
 

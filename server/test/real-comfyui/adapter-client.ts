@@ -52,8 +52,8 @@ export function createAdapterClient(urls: string[], graphs: string) {
       throw new Error(`the job did not end within ${END_SECONDS} s`);
     },
     /**
-     * The notifications of a job until its end is reported. A server sends them in order and after the previews, so on a
-     * slow machine they arrive later than the result.
+     * The notifications of a job until its end is reported. A server sends them in order and after the previews, so
+     * on a slow machine they arrive later than the result.
      */
     async watchJob(work: () => Promise<Ticket>): Promise<JobNotification[]> {
       const received: JobNotification[] = [];

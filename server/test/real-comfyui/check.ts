@@ -1,8 +1,9 @@
-// `npm run comfyui:check`: tests the adapter, and the whole service, against a real ComfyUI, without any model files and
-// without a GPU.
+// `npm run comfyui:check`: tests the adapter, and the whole service, against a real ComfyUI, without any model files
+// and without a GPU.
 //
-// With URLs, it uses servers that run already: `npm run comfyui:check -- http://127.0.0.1:8188`. With `--comfyui FOLDER`, it
-// starts two servers from that folder of ComfyUI, and can therefore kill them; `--python PROGRAM` is the Python that runs it.
+// With URLs, it uses servers that run already: `npm run comfyui:check -- http://127.0.0.1:8188`. With `--comfyui
+// FOLDER`, it starts two servers from that folder of ComfyUI, and can therefore kill them; `--python PROGRAM` is the
+// Python that runs it.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

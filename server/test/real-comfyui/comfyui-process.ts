@@ -1,5 +1,5 @@
-// Starts a real ComfyUI on the CPU of this machine, from a folder with its source, and kills it. Each process has its own
-// input, output and user folders, and counts the prompts that it accepted over all its restarts.
+// Starts a real ComfyUI on the CPU of this machine, from a folder with its source, and kills it. Each process has its
+// own input, output and user folders, and counts the prompts that it accepted over all its restarts.
 import { type ChildProcess, spawn } from "node:child_process";
 import { createWriteStream, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
-// A whole Gesso with two real servers: runs through the API, a worker killed in the middle, servers killed in the middle,
-// cancellations. ComfyUI's own log counts the prompts: a run whose job is not lost is submitted once.
+// A whole Gesso with two real servers: runs through the API, a worker killed in the middle, servers killed in the
+// middle, cancellations. ComfyUI's own log counts the prompts: a run whose job is not lost is submitted once.
 
 import { createHttpCaller } from "../support/api-caller.ts";
 import { startTestEnvironment } from "../support/test-environment.ts";

@@ -1,5 +1,5 @@
-// Graphs of nodes that need no model files. They have the names of built-in graphs, so that requests through the API reach
-// them too, as the graphs of an operator do.
+// Graphs of nodes that need no model files. They have the names of built-in graphs, so that requests through the API
+// reach them too, as the graphs of an operator do.
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,7 +14,10 @@ const slots = {
   save_as: { type: "string" },
 };
 
-/** A plain image in the colour of the seed, so that the results of an earlier job are not reused, or the uploaded one. */
+/**
+ * A plain image in the colour of the seed, so that the results of an earlier job are not reused, or the uploaded
+ * one.
+ */
 const first = {
   plain: {
     class_type: "EmptyImage",

@@ -15,8 +15,9 @@ const USUAL_SHARE: [number, number] = [0, 0.9];
 const PATIENCE_MS = 5000;
 
 /**
- * A connection without any message for this long is replaced. ComfyUI removes a connection from its list when an older one
- * with the same client ID closes later, for example that of a worker that was replaced: it then stays open and silent.
+ * A connection without any message for this long is replaced. ComfyUI removes a connection from its list when an
+ * older one with the same client ID closes later, for example that of a worker that was replaced: it then stays
+ * open and silent.
  */
 const SILENCE_MS = 60_000;
 
