@@ -14,7 +14,6 @@ type Schema = {
   description?: string;
   default?: unknown;
   deprecated?: boolean;
-  "x-inline"?: boolean;
   minimum?: number;
   maximum?: number;
   minLength?: number;

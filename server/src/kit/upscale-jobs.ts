@@ -4,7 +4,7 @@ import type { Job } from "./operation.ts";
 
 /** The factors of image.upscale. Another factor is made by the next larger one, and then reduced by image.resize. */
 const UPSCALE_FACTORS = [2, 4] as const;
-export const MAX_UPSCALE_FACTOR = 4;
+const MAX_UPSCALE_FACTOR = 4;
 
 /** The factor of the upscale job that makes `factor`. */
 export const upscaleStepFor = (factor: number): number =>

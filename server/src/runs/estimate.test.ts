@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { Fault } from "../faults.ts";
+import type { Job } from "../kit/operation.ts";
 import { Estimate } from "../kit/schemas/library.ts";
 import { honourAll } from "../providers/parameter-support.ts";
 import { defineProvider, type Offer } from "../providers/provider.ts";
@@ -64,11 +65,11 @@ describe("a price", () => {
   it("is that of the next offer, if a source of unknown size may exceed a limit of a cheaper one", () => {
     const task = "image.upscale";
     const free = offer("upscale-default", 0, { task, limits: { source: { mostPixels: 100 } } });
-    const jobOf = (source_size?: { width: number; height: number }) => ({
-      ...({ task, model: "upscale-default", images: [{ url: "https://example.com/a.png" }] } as const),
+    const jobOf = (source_size?: { width: number; height: number }): Job => ({
+      ...{ task, model: "upscale-default", images: [{ url: "https://example.com/a.png" }] },
       ...(source_size && { source_size }),
     });
-    const amountOf = (job: ReturnType<typeof jobOf>, next: number | null) => {
+    const amountOf = (job: Job, next: number | null) => {
       const enabled = [
         fakeProvider("here", [free]),
         fakeProvider("v", [offer("upscale-default", next, { task, upstreamModel: "x" })]),

@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 import type { Job } from "../kit/operation.ts";
 import { bfl } from "../providers/bfl.ts";
 import { fal } from "../providers/fal.ts";
-import { local } from "../providers/local.ts";
 import { localModels } from "../providers/local/models.ts";
+import { local } from "../providers/local.ts";
 import { openai } from "../providers/openai.ts";
 import { honourAll } from "../providers/parameter-support.ts";
 import type { Offer, Provider } from "../providers/provider.ts";
@@ -54,7 +54,13 @@ describe("a removal by prompt", () => {
           ...{ routing: "cheapest", count: 1, options: { multiple: false } },
         },
         {
-          ...{ task: "image.remove", model: "remove-default", images: [source], mask: { job: 0, every: true }, ...size },
+          ...{
+            task: "image.remove",
+            model: "remove-default",
+            images: [source],
+            mask: { job: 0, every: true },
+            ...size,
+          },
           ...{ routing: "cheapest" },
         },
         {
