@@ -22,7 +22,7 @@ export function generateOperation(verb: ClientOperation): string {
     method: verb.method === "POST" ? "" : text(verb.method),
     path: text(verb.path),
     bodies: bodies && text(bodies),
-    images: hasImages(verb.input) ? "imageSources" : "",
+    images: form || hasImages(verb.input) ? "imageSources" : "",
     takesIdempotencyKey: operation.parameters?.some(({ name }) => name === "Idempotency-Key") ? "true" : "",
     returnsBytes: operation.responses["200"]?.content?.["image/png"] ? "true" : "",
     isSyncByDefault: properties.sync?.default === true ? "true" : "",

@@ -648,6 +648,7 @@ export function imagesOf(connection: Connection): Images {
         name: "images.edit.fluxKontext",
         path: "/api/v1/edits/flux-kontext",
         bodies: "json form",
+        images: imageSources,
         takesIdempotencyKey: true,
         defaults: {"model":"flux-kontext-max"},
         required: ["original_run_id","prompt"],

@@ -18,7 +18,9 @@ const failing = (job: Job<Asset>) =>
 it("is enabled without settings, costs nothing and can always be repeated", () => {
   expect(local.env.safeParse({}).success).toBe(true);
   expect(local.offers.map(({ task, model, price, recovery }) => ({ task, model, price, recovery }))).toEqual(
-    ["image.combine", "image.cut", "image.blend"].map((task) => ({ task, model: "local", price: 0, recovery: "free" })),
+    ["image.combine", "image.cut", "image.blend", "image.resize"].map((task) => ({
+      ...{ task, model: "local", price: 0, recovery: "free" },
+    })),
   );
 });
 

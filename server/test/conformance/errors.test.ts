@@ -33,7 +33,8 @@ const CODES: Record<number, string[]> = {
   422: [
     ...["idempotency_key_reused", "image_undecodable", "image_too_many_pixels", "image_too_small", "mask_mismatch"],
     ...["image_animated_not_supported", "url_not_allowed", "webhook_url_not_allowed", "source_fetch_failed"],
-    ...["source_too_large", "content_refused", "provider_rejected_input", "tree_too_deep"],
+    ...["source_too_large", "content_refused", "provider_rejected_input", "tree_too_deep", "output_not_found"],
+    ...["source_not_image", "frame_unavailable"],
   ],
   429: ["rate_limited", "concurrency_limit_reached", "quota_exceeded"],
   500: ["internal_error", "storage_failed"],
