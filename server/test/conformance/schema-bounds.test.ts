@@ -84,6 +84,7 @@ function fitting(schema: Schema, index = 0): unknown {
   if (schema.properties)
     return Object.fromEntries(Object.entries(schema.properties).map(([name, each]) => [name, fitting(each, index)]));
   if (schema.enum) return schema.enum[index % schema.enum.length];
+  if (schema.anyOf) return fitting(schema.anyOf[0]!, index);
   if (schema.format === "uuid") return SOME_ID;
   if (schema.pattern?.includes("@?")) return `tag${index}`;
   if (schema.pattern?.includes("(read|write")) return "images:write";
