@@ -46,6 +46,8 @@ const NOT_BOUND = ["vendorc", "flux-kontext-multi"];
 
 function arbitraryOf(name: string, schema: Schema): fc.Arbitrary<unknown> | undefined {
   if (LEFT_OUT.includes(name) || schema["x-widget"] || "const" in schema) return undefined;
+  // The source is an upload, which has one output.
+  if (name === "output_index") return fc.constant(0);
   if (schema.enum) return fc.constantFrom(...schema.enum.filter((each) => !NOT_BOUND.includes(String(each))));
   if (schema.type === "boolean") return fc.boolean();
   const { minimum: min = 0, maximum: max = 100 } = schema;
