@@ -85,21 +85,38 @@ export const figureAt = (figure: Figure, x: number, y: number, side: number, col
 const backlight = (name: string, x: number, y: number, size: number, colour: string): string =>
   `<defs>${glow(name, colour, 0.5)}</defs><circle cx="${round(x)}" cy="${round(y)}" r="${round(size * 0.85)}" fill="url(#${name})"/>`;
 
+/** The first figure of a place is the subject; later ones stand smaller beside it, left and right in turn. */
+const placeFigure = (figure: Figure, { width, height, unit }: Stage, before: number) => {
+  const { place: placeName, scale = 1 } = habits[figure];
+  const place = places[placeName];
+  const size = unit * place.size * scale * (before ? 0.68 : 1);
+  const side = before % 2 ? -1 : 1;
+  const x = width * place.x + Math.ceil(before / 2) * side * unit * 0.34;
+  const foot = height * place.foot - (before ? height * 0.02 : 0);
+  return { x, foot, size };
+};
+type Stage = Pick<SceneContext, "width" | "height" | "unit">;
+
+/** The figure alone where `figures` draws it, as the subject and as one of two beside it. */
+export const figureAlone = (figure: Figure, size: Pick<Stage, "width" | "height">): string[] =>
+  [0, 1, 2].map((before) => {
+    const { width, height } = size;
+    const place = placeFigure(figure, { width, height, unit: Math.min(width, height) }, before);
+    const colours = { ink: "#000000", accent: "#000000", light: "#000000" };
+    const drawn = figureAt(figure, place.x - place.size / 2, place.foot - place.size, place.size, colours);
+    return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}">${drawn}</svg>`;
+  });
+
 /** `coat` is the colour that the prompt gives to the first figure. `hasFloor`: the scene has its own ground. */
 export const figures = (named: readonly Figure[], context: SceneContext, coat?: string, hasFloor = false): string => {
-  const { width, height, unit, palette } = context;
+  const { height, palette } = context;
   const counts: Record<PlaceName, number> = { ground: 0, water: 0, air: 0, sky: 0 };
   let hasKnoll = hasFloor;
   const drawn = named.map((figure, index) => {
-    const { place: placeName, colour, scale = 1 } = habits[figure];
-    const place = places[placeName];
+    const { place: placeName, colour } = habits[figure];
     const before = counts[placeName];
     counts[placeName] += 1;
-    // The first figure is the subject; later ones stand smaller beside it, left and right in turn.
-    const size = unit * place.size * scale * (before ? 0.68 : 1);
-    const side = before % 2 ? -1 : 1;
-    const x = width * place.x + Math.ceil(before / 2) * side * unit * 0.34;
-    const foot = height * place.foot - (before ? height * 0.02 : 0);
+    const { x, foot, size } = placeFigure(figure, context, before);
     const ink = palette.isDark ? mix(palette.near, "#000000", 0.25) : palette.near;
     const accent = (index === 0 ? coat : undefined) ?? colour ?? (figure === "cat" ? ink : palette.accent);
     const ground = placeName === "ground" && !hasKnoll ? knoll(context, foot - height * 0.012) : "";

@@ -1,11 +1,13 @@
 // Finds what a prompt names in an image. It looks from afar, then follows the edges at the full size.
 
+import { parseScenePrompt } from "../drawing/scene-prompt.ts";
 import { boundingBox } from "../retouch/mask.ts";
 import type { Size } from "../size.ts";
 import type { Box } from "../tasks/task.ts";
 import { computeMatte } from "./alpha-matte.ts";
 import { backgroundOf, reachOf } from "./background.ts";
 import { colourName } from "./colour-names.ts";
+import { findDrawnFigure } from "./drawn-figure.ts";
 import { labAt, labsOf } from "./lab.ts";
 import { type ObjectQuery, parseObjectQuery } from "./object-query.ts";
 import { downscale, type Pixels } from "./pixels.ts";
@@ -104,7 +106,11 @@ export const downscaleForSearch = async (pixels: Pixels): Promise<{ small: Pixel
 /** What the prompt names, the likeliest first: one, or with `isMultiple` all up to eight. Nothing is an empty list. */
 export const findObjects = async (pixels: Pixels, prompt: string, isMultiple: boolean): Promise<FoundObject[]> => {
   const query = parseObjectQuery(prompt);
-  const { small, labs } = await downscaleForSearch(pixels);
+  const search = await downscaleForSearch(pixels);
+  const { small, labs } = search;
+  const [figure] = parseScenePrompt(query.name).figures;
+  const drawn = figure && (await findDrawnFigure(figure, pixels, search));
+  if (drawn) return [{ name: query.name, score: 0.99, box: boundingBox(drawn, pixels) ?? nowhere, alpha: drawn }];
   const judged = scoreRegions(candidates(small, labs, query), query).slice(0, isMultiple ? mostFound : 1);
   return judged
     .map(({ region, score }) => {
