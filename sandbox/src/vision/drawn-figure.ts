@@ -1,5 +1,5 @@
-// Finds a figure that the sandbox drew, by its outline at the places where figures stand. In an image without that figure
-// there is no edge along the outline, and nothing is found.
+// Finds a figure that the sandbox drew, by its outline at the places where figures stand. In an image without that
+// figure there is no edge along the outline, and nothing is found.
 import sharp from "sharp";
 import { type Figure, figureAlone } from "../drawing/figures.ts";
 import type { Size } from "../size.ts";
