@@ -41,7 +41,7 @@ const MAX_SHORT_MS = 500;
  * A window of the short version has some 200 requests, so its p99 is the third slowest: one pause of a machine that
  * runs everything on two processors decides. An attack above its bound is repeated, and the fastest window counts.
  */
-const SHORT_REPEATS = 2;
+const SHORT_REPEATS = 4;
 /** The API process, with all bodies that one tenant may have in memory (TENANT_BODY_MEGABYTES) read and parsed. */
 const MAX_MEGABYTES = 1024;
 
