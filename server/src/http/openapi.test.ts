@@ -141,6 +141,7 @@ describe("an image in a JSON body", () => {
     ["https://example.com/a.png", true],
     ["HTTP://example.com/a", true],
     ["01990C3E-2f00-7000-8000-6f0c1a2b3c4d", true],
+    ["asset:01990c3e-2f00-7000-8000-6f0c1a2b3c4d", true],
     ["data:image/png;base64,iVBORw0KGgoAAAA=", true],
     ["DATA:IMAGE/WEBP;BASE64,AAAA", true],
     ["iVBORw0KGgoAAAANSUhEUg==", true],
@@ -155,6 +156,7 @@ describe("an image in a JSON body", () => {
     ["data:text/plain;base64,iVBORw0KGgo", false],
     ["x01990c3e-2f00-7000-8000-6f0c1a2b3c4d", false],
     ["01990c3e-2f00-7000-8000-6f0c1a2b3c4d0", false],
+    ["asset:../../etc/passwd", false],
     ["iVBORw0KGgo!", false],
     ["R0lGODlhAQABAAAAACw=", false],
   ])("is %s: contract and server agree on its validity (%s)", (image, isTaken) => {

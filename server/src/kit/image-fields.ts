@@ -27,6 +27,7 @@ export const IMAGE_REFERENCE_PATTERN = ((): string => {
     `^${eitherCase("http")}[Ss]?://\\S+$`,
     `^${eitherCase("data:image/")}(?:${type});${eitherCase("base64,")}`,
     "^[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$",
+    STORED_ASSET.source,
     "^(?:iVBORw0KGgo|/9j/|UklGR)[A-Za-z0-9+/_-]*={0,2}$",
   ].join("|");
 })();
