@@ -4,7 +4,7 @@ import sharp from "sharp";
 import { type Figure, figureAlone } from "../drawing/figures.ts";
 import type { Size } from "../size.ts";
 import { distance, type Lab, labAt } from "./lab.ts";
-import { fitWithin, type Pixels } from "./pixels.ts";
+import type { Pixels } from "./pixels.ts";
 
 /** How far from the outline the colours of both sides are compared. */
 const reach = 3;
@@ -29,7 +29,7 @@ export const findDrawnFigure = async (
   { small, labs }: { small: Pixels; labs: Float32Array },
 ): Promise<Buffer | undefined> => {
   for (const drawing of figureAlone(figure, pixels)) {
-    const outline = await outlineOf(drawing, fitWithin(small, Math.max(small.width, small.height)));
+    const outline = await outlineOf(drawing, small);
     const share = edgeShare(outline, labs, 0, 0);
     const beside = shifts.map(([x, y]) => edgeShare(outline, labs, x, y));
     if (share < leastShare || share < Math.max(...beside) + leastAdvantage) continue;
@@ -50,7 +50,8 @@ const outlineOf = async (drawing: string, { width, height }: Size): Promise<Outl
 });
 
 /** The share of the outline, moved by so many cells, along which the image has an edge. */
-function edgeShare({ width, height, alpha }: Outline, labs: Float32Array, moveX: number, moveY: number): number {
+function edgeShare(outline: Outline, labs: Float32Array, moveX: number, moveY: number): number {
+  const { width, height, alpha } = outline;
   let [cells, edges] = [0, 0];
   for (let y = reach; y < height - reach; y += 1) {
     for (let x = reach; x < width - reach; x += 1) {
@@ -58,8 +59,8 @@ function edgeShare({ width, height, alpha }: Outline, labs: Float32Array, moveX:
       const isBorder = alpha[at]! >= 128 && [at - 1, at + 1, at - width, at + width].some((near) => alpha[near]! < 128);
       if (!isBorder) continue;
       cells += 1;
-      const inside = meanLab({ width, height, alpha }, labs, { x, y, moveX, moveY, isInside: true });
-      const outside = meanLab({ width, height, alpha }, labs, { x, y, moveX, moveY, isInside: false });
+      const inside = meanLab(outline, labs, { x, y, moveX, moveY, isInside: true });
+      const outside = meanLab(outline, labs, { x, y, moveX, moveY, isInside: false });
       if (inside && outside && distance(inside, outside) > edge) edges += 1;
     }
   }
