@@ -122,14 +122,22 @@ const isAlive = (pid: number) => {
   }
 };
 
-test("a process that has decoded its share is replaced without delaying the next image", async () => {
+test("a process that has decoded its share is replaced once, without delaying the next images", async () => {
   const decoders = openStub({ imagesPerProcess: 3 });
   const pidOf = async () => (await decoders.perform(ask({ work: "pid" }))).header.pid as number;
-  const first = [await pidOf(), await pidOf(), await pidOf(), await pidOf()];
+  const first = [await pidOf(), await pidOf(), await pidOf(), await pidOf(), await pidOf(), await pidOf()];
   expect(new Set(first).size).toBe(1);
-  await expect.poll(pidOf, { timeout: 10_000, interval: 100 }).not.toBe(first[0]);
-  await expect.poll(() => isAlive(first[0]!)).toBe(false);
-  await expect.poll(() => decoders.pids().length).toBe(1);
+  await expect.poll(() => isAlive(first[0]!), { timeout: 10_000, interval: 20 }).toBe(false);
+  expect(await pidOf()).not.toBe(first[0]);
+  expect(decoders.pids()).toHaveLength(1);
+});
+
+test("a process that dies while its successor starts leaves one process", async () => {
+  const decoders = openStub({ imagesPerProcess: 1 });
+  const pidOf = async () => (await decoders.perform(ask({ work: "pid" }))).header.pid as number;
+  process.kill(await pidOf(), "SIGKILL");
+  await pidOf();
+  await expect.poll(() => decoders.pids().filter(isAlive).length, { timeout: 10_000, interval: 50 }).toBe(1);
 });
 
 test("a process that was killed for another reason than the image is replaced, and the request succeeds", async () => {

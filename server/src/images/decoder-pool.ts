@@ -69,7 +69,7 @@ export const createDecoderPool = ({
   const idle: DecoderProcess[] = [];
   const busy = new Set<DecoderProcess>();
   const imageCounts = new WeakMap<DecoderProcess, number>();
-  const replaced = new WeakSet<DecoderProcess>();
+  const successors = new WeakMap<DecoderProcess, "starting" | "started">();
   const withSlot = createSemaphore(count);
   let queuedBytes = 0;
   let isClosed = false;
@@ -89,21 +89,24 @@ export const createDecoderPool = ({
     busy.delete(decoder);
     const times = (imageCounts.get(decoder) ?? 0) + 1;
     imageCounts.set(decoder, times);
-    if (isClosed || replaced.has(decoder)) return decoder.end();
+    if (isClosed || successors.get(decoder) === "started") return decoder.end();
     idle.push(decoder);
-    if (times % imagesPerProcess === 0) void replace(decoder);
+    if (times >= imagesPerProcess && !successors.has(decoder)) void replace(decoder);
   };
   /** The old process works until the new one has started, because a start takes as long as many images. */
   const replace = async (old: DecoderProcess) => {
+    successors.set(old, "starting");
     const fresh = await opening.then((found) => found && startDecoderProcess(found.profile));
-    if (!fresh) return;
-    if (isClosed) return fresh.end();
-    replaced.add(old);
-    idle.push(fresh);
-    const position = idle.indexOf(old);
-    if (position < 0) return;
-    idle.splice(position, 1);
-    old.end();
+    // If the old process has died meanwhile, another one has been started in its place.
+    const isWorking = idle.includes(old) || busy.has(old);
+    if (fresh && isWorking && !isClosed) {
+      successors.set(old, "started");
+      idle.push(fresh);
+      if (!busy.has(old)) idle.splice(idle.indexOf(old), 1)[0]?.end();
+    } else {
+      successors.delete(old);
+      fresh?.end();
+    }
   };
   const attempt = async (frame: DecoderMessage, limit: number, isLast = false): Promise<DecoderMessage> => {
     const decoder = await take();
