@@ -5,8 +5,17 @@ import type { Socket } from "node:net";
 import type { Clock, Ids } from "../kit/clock.ts";
 import { respondToMalformedRequest } from "./malformed-request.ts";
 
-/** Headers must arrive within 10 s; a body may take up to 5 minutes, as long as it keeps the minimum rate. */
-export const SERVER_TIMEOUTS = { headersTimeout: 10_000, requestTimeout: 300_000, connectionsCheckingInterval: 5000 };
+/**
+ * Headers must arrive within 10 s; a body may take up to 5 minutes, as long as it keeps the minimum rate. Idle
+ * connections stay open longer than reverse proxies keep them, 120 s at most: a proxy that used a connection while it
+ * is closed would return 502, and one that opened a new connection would wait behind a burst of others.
+ */
+export const SERVER_TIMEOUTS = {
+  headersTimeout: 10_000,
+  requestTimeout: 300_000,
+  connectionsCheckingInterval: 5000,
+  keepAliveTimeout: 125_000,
+};
 
 export type MinimumUploadRate = {
   /** Grace period of a request, and the window over which its rate is measured. */
