@@ -23,14 +23,22 @@ export type DatabaseRow = Record<string, unknown>;
 export type Database = {
   /** The same database under row-level security: statements see and change only rows of this tenant. */
   forTenant(tenantId: string): Database;
+  /**
+   * The same database, whose statements without a tenant wait for connections among themselves: a burst of them does
+   * not delay the authentication and the rate limits of all tenants.
+   */
+  withTurnsOf(group: string): Database;
   /** Runs one statement with its parameters by name. */
   execute<P, R>(statement: Statement<P, R>, ...values: keyof P extends never ? [] : [values: NoInfer<P>]): Promise<R[]>;
   /** Runs SQL that `npm run check` has not verified, with positional parameters. Only for tests. */
   query<R = DatabaseRow>(name: string, text: string, values?: unknown[]): Promise<R[]>;
   /** Receives notifications (LISTEN/NOTIFY) until closed; reconnects after a lost connection. */
   listen(channel: string, onNotification: (payload: string) => void): Promise<() => Promise<void>>;
-  /** How long the oldest statement that still waits for a connection has waited, in milliseconds. */
-  poolWaitMs(): number;
+  /**
+   * How long the oldest statement that still waits for a connection has waited, in milliseconds. With `tenantId`, only
+   * those statements count that a request of this tenant needs: its own and those without a tenant.
+   */
+  poolWaitMs(tenantId?: string): number;
   /** Throws when the database does not respond or cannot be written to. */
   ping(): Promise<void>;
   close(): Promise<void>;
@@ -106,7 +114,7 @@ export function connectDatabase(
   pool.on("error", () => {});
 
   const turns = createFairTurns(env.DATABASE_POOL, TURN_MS);
-  const runQuery = async <R>(statement: pg.QueryConfig | pg.Query, holder = SYSTEM): Promise<R[]> => {
+  const runQuery = async <R>(statement: pg.QueryConfig | pg.Query, holder: string): Promise<R[]> => {
     let hasTurn = false;
     try {
       await turns.begin(holder);
@@ -120,10 +128,14 @@ export function connectDatabase(
       if (hasTurn) turns.end();
     }
   };
-  const database: Database = {
+  const withoutTenant = (holder: string): Pick<Database, "execute" | "query"> => ({
     execute: (statement, ...[values]) =>
-      runQuery({ name: statement.name, text: statement.text, values: bindParameters(statement, values) }),
-    query: (name, text, values = []) => runQuery({ name, text, values }),
+      runQuery({ name: statement.name, text: statement.text, values: bindParameters(statement, values) }, holder),
+    query: (name, text, values = []) => runQuery({ name, text, values }, holder),
+  });
+  const database: Database = {
+    ...withoutTenant(SYSTEM),
+    withTurnsOf: (group) => ({ ...database, ...withoutTenant(group) }),
     forTenant: (tenantId) => ({
       ...database,
       execute: (statement, ...[values]) => {
@@ -133,7 +145,7 @@ export function connectDatabase(
       },
       query: (name, text, values = []) => runQuery(tenantScopedQuery({ name, text, values }, tenantId), tenantId),
     }),
-    poolWaitMs: turns.waitMs,
+    poolWaitMs: (tenantId) => turns.waitMs(tenantId === undefined ? undefined : [tenantId, SYSTEM]),
     ping: async () => {
       const [row] = await database.execute(PING);
       if (row!.is_read_only) throw new Fault("dependency_unavailable", {}, { cause: "the database is read-only" });

@@ -33,6 +33,18 @@ test("at most as many statements as connections run at a time, and none is lost"
   expect([most, done, turns.waitMs()]).toEqual([4, 200, 0]);
 });
 
+test("the wait of a tenant is that of its own statements", async () => {
+  const turns = createFairTurns(1, 1000);
+  await turns.begin("busy");
+  const waiting = turns.begin("busy");
+  await pause(5);
+  expect(turns.waitMs()).toBeGreaterThan(3);
+  expect(turns.waitMs(["busy", "quiet"])).toBeGreaterThan(3);
+  expect(turns.waitMs(["quiet"])).toBe(0);
+  turns.end();
+  await waiting;
+});
+
 test("a statement that waits too long is given up, and its place goes to the next", async () => {
   const turns = createFairTurns(1, 30);
   await turns.begin("busy");

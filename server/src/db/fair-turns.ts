@@ -5,8 +5,8 @@ export type FairTurns = {
   /** Resolves when `holder` may use a connection. Rejects after the time limit. */
   begin(holder: string): Promise<void>;
   end(): void;
-  /** How long the oldest statement that still waits has waited, in milliseconds. */
-  waitMs(): number;
+  /** How long the oldest statement that still waits has waited, in milliseconds: of these holders, or of all. */
+  waitMs(holders?: string[]): number;
 };
 
 type Waiter = { since: number; proceed(): void };
@@ -54,9 +54,9 @@ export function createFairTurns(connections: number, timeoutMs: number): FairTur
       if (queue.size > 0) queues.set(holder, queue);
       waiter.proceed();
     },
-    waitMs() {
-      const oldest = [...queues.values()].map(([waiter]) => waiter?.since ?? Number.POSITIVE_INFINITY);
-      return oldest.length > 0 ? Math.max(0, performance.now() - Math.min(...oldest)) : 0;
+    waitMs(holders = [...queues.keys()]) {
+      const oldest = holders.map((holder) => queues.get(holder)?.values().next().value?.since ?? Infinity);
+      return Math.max(0, performance.now() - Math.min(...oldest));
     },
   };
 }
