@@ -43,6 +43,15 @@ describe("load shedding", () => {
     expect(pressure.isOverloaded()).toBe(false);
   });
 
+  it("admits a tenant whose own queries do not wait, whatever those of another do", async () => {
+    const pressure = createLoadShedder(100, (tenantId) => (tenantId === "quick" ? 0 : 500), runtime);
+    for (let n = 0; n < 20; n++) for (const tenantId of ["loud", "quick"]) pressure.begin(tenantId);
+    await pause(1300);
+    expect(pressure.isOverloaded()).toBe(true);
+    expect(codeOf(() => pressure.begin("loud"))).toBe("service_overloaded");
+    expect(codeOf(() => pressure.begin("quick"))).toBe("let in");
+  });
+
   it("counts the end of a request once, even if it is reported twice", () => {
     const pressure = createLoadShedder(100, () => 0, runtime);
     const leave = pressure.begin("a");

@@ -1,5 +1,6 @@
 // Load shedding. While event-loop lag or the wait for a database connection has stayed above SHED_MS for a whole
-// second, new work is refused before its body is read. Accepted work continues and reads are served.
+// second, new work is refused before its body is read: first that of tenants with many requests in flight, and none of
+// a tenant whose own queries do not wait. Accepted work continues and reads are served.
 import { z } from "zod";
 import { Fault } from "../faults.ts";
 import type { Clock, Random } from "../kit/clock.ts";
@@ -21,8 +22,8 @@ const OVERLOAD_AFTER_MS = 1000;
  */
 const MAX_IN_FLIGHT_UNDER_LOAD = 16;
 
-/** How long the oldest query has waited for a database connection, in milliseconds. */
-type Probe = () => number;
+/** How long the oldest query has waited for a database connection, in milliseconds: of all, or that delays a tenant. */
+type Probe = (tenantId?: string) => number;
 
 export type LoadShedder = {
   /**
@@ -38,12 +39,13 @@ export function createLoadShedder(shedMs: number, databaseWaitMs: Probe, { clock
   const inFlightByTenant = new Map<string, number>();
   let calmAt = clock.monotonic();
   let sampledAt = clock.monotonic();
+  let lagMs = 0;
   /** A single slow sample, such as a garbage collection, is ignored: two in a row are needed. */
   let highSamples = 0;
 
   const sample = () => {
     const now = clock.monotonic();
-    const lagMs = now - sampledAt - SAMPLE_MS;
+    lagMs = now - sampledAt - SAMPLE_MS;
     sampledAt = now;
     const isCalm = Math.max(lagMs, databaseWaitMs()) < shedMs;
     highSamples = isCalm ? 0 : highSamples + 1;
@@ -57,7 +59,8 @@ export function createLoadShedder(shedMs: number, databaseWaitMs: Probe, { clock
     begin(tenantId) {
       const own = inFlightByTenant.get(tenantId) ?? 0;
       const share = Math.max(1, Math.floor(MAX_IN_FLIGHT_UNDER_LOAD / Math.max(1, inFlightByTenant.size)));
-      if (isOverloaded() && own >= share) throw overloadedFault(random);
+      const isDelayed = () => Math.max(lagMs, databaseWaitMs(tenantId)) >= shedMs;
+      if (isOverloaded() && own >= share && isDelayed()) throw overloadedFault(random);
       inFlightByTenant.set(tenantId, own + 1);
       let hasEnded = false;
       return () => {
