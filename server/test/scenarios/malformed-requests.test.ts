@@ -63,7 +63,8 @@ async function post(
   socket.on("data", (chunk) => {
     text += chunk;
   });
-  const isClosed = once(socket, "close");
+  // A refused body may end in an error of its writer. What counts is the response that arrived before.
+  const isClosed = new Promise((resolve) => socket.once("close", resolve));
   socket.write(head(path, { "content-type": type, "content-length": Buffer.byteLength(body), connection: "close" }));
   socket.write(body);
   await isClosed;
