@@ -27,9 +27,9 @@ type Dependencies = Pick<Services, "database" | "assets" | "log">;
 export function fileRoutes(services: Dependencies, limitDownloads: LimitDownloads): Hono<HttpBindings> {
   const app = new Hono<HttpBindings>();
   const takeTurns = createDownloadTurns();
-  const own = { ...services, database: services.database.withTurnsOf("downloads") };
+  const downloadServices = { ...services, database: services.database.withTurnsOf("downloads") };
   app.on(["GET", "HEAD"], `/files/:asset_id{${ASSET_ID}}/:signature`, (context) =>
-    serveFile(own, context, { limitDownloads, takeTurns }).catch((thrown) => {
+    serveFile(downloadServices, context, { limitDownloads, takeTurns }).catch((thrown) => {
       for (const [name, value] of Object.entries(FILE_SECURITY_HEADERS)) context.header(name, value);
       context.header("cache-control", "no-store");
       return respondWithFault(context, thrown, services.log);
