@@ -1,6 +1,7 @@
 // Background duties, each executed by one process at a time under a lease: poll providers, requeue lost runs, enforce
 // deadlines, expire files, delete tenants, delete images of requests that never became a run, report low balances,
-// process the outbox, retire deployments of earlier versions, and detect that the engine has lost its journal.
+// process the outbox, index runs for lists, retire deployments of earlier versions, and detect that the engine has lost
+// its journal.
 import type { AuditSeal } from "../db/access/audit-seal.ts";
 import { readEngineIncarnation, saveEngineIncarnation } from "../db/engine-incarnation.ts";
 import { runMaintenance } from "../db/maintenance.ts";
@@ -8,6 +9,7 @@ import { insertLowCreditsEvent } from "../db/money/ledger.ts";
 import { requeueAllRuns } from "../db/runs/open-runs.ts";
 import { requeueAllDeliveries } from "../db/webhooks/delivery-queue.ts";
 import { advanceTenantDeletions } from "../runs/delete-tenant.ts";
+import { indexRuns } from "../runs/index-runs.ts";
 import { pollProvider } from "../runs/poll.ts";
 import { failOverdueRuns, processOutbox, requeueExpiredRuns } from "../runs/reconcile.ts";
 import { type RecoveryDependencies, recoverSpooledResponses } from "../runs/recover-spool.ts";
@@ -52,6 +54,7 @@ export function startDuties(
       return false;
     }),
     duty("credits", 5000, () => insertLowCreditsEvent(services.database, services.ids.next())),
+    duty("run-index", 1000, () => indexRuns(services)),
     duty("expiry", 5000, async () => (await expireRunFiles(services)) > 0),
     duty("tenant-deletions", 2000, (signal) =>
       advanceTenantDeletions({ ...services, purgeInvocations: engine.admin.purgeInvocations }, signal),

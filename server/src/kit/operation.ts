@@ -9,7 +9,7 @@ import type { FieldRule } from "./rules.ts";
 import type { VideoFrame } from "./run-outputs.ts";
 import type { CustomModel, CustomModelPage, ModelGrant, ModelGrantPage } from "./schemas/custom-models.ts";
 import type { EventFilter } from "./schemas/events.ts";
-import type { Estimate, Layers, Prompt, PromptPage, RunTree } from "./schemas/library.ts";
+import type { Estimate, Layers, Prompt, PromptPage, RunHistogram, RunTree } from "./schemas/library.ts";
 import type { JsonObject, Run, RunOutput, RunPage } from "./schemas/run.ts";
 import type { Balance, RunLedger, Usage, UsageFilter } from "./schemas/usage.ts";
 import type { WebhookStore } from "./webhook-store.ts";
@@ -119,6 +119,8 @@ export type OperationServices = AccessServices & {
 export type RunLibrary = {
   get(runId: string): Promise<Run>;
   list(filter: RunFilter): Promise<RunPage>;
+  /** Runs by month, for a filter of at most one field. */
+  histogram(filter: RunCountFilter): Promise<RunHistogram>;
   tree(runId: string): Promise<RunTree>;
   layers(runId: string): Promise<Layers>;
   estimate(operation: string, input: JsonObject): Promise<Estimate>;
@@ -133,13 +135,25 @@ export type MoneyServices = {
   credit(tenantId: string, change: { amount: number; prepaid: boolean }): Promise<Balance>;
 };
 
-export type RunFilter = {
-  limit: number;
-  cursor?: string | undefined;
+/** Filters that can be counted and listed by one field each. */
+export type RunCountFilter = {
   status?: string | undefined;
   run_type?: string | undefined;
+  model?: string | undefined;
+  provider?: string | undefined;
+  key_id?: string | undefined;
+  user_id?: string | undefined;
+  error_code?: string | undefined;
+  roots?: boolean | undefined;
+};
+
+export type RunFilter = RunCountFilter & {
+  limit: number;
+  cursor?: string | undefined;
   parent_run_id?: string | undefined;
   created_after?: string | undefined;
+  created_before?: string | undefined;
+  q?: string | undefined;
 };
 
 type PromptContent = { name: string; text: string; model_type: string | null; tags: string[] };

@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 import {
   allOrNone,
   atLeastOne,
+  atMostOne,
   equalIfBoth,
   exactlyOne,
   type FieldRule,
@@ -52,6 +53,13 @@ describe("atLeastOne", () => {
   it.each([{ a: "" }, { a: 1, b: 2 }])("accepts %j", (input) => expect(codes(rule, input)).toEqual([]));
   it("refuses none", () => expect(codes(rule, { d: 1 })).toEqual(["/a at_least_one_of"]));
   it("agrees with its schema", () => agree(rule, three));
+});
+
+describe("atMostOne", () => {
+  const rule = atMostOne(...fields);
+  it.each([{}, { b: 0 }, { a: null, b: 1 }])("accepts %j", (input) => expect(codes(rule, input)).toEqual([]));
+  it("refuses two, and names the second", () =>
+    expect(codes(rule, { a: 1, c: false })).toEqual(["/c at_most_one_of"]));
 });
 
 describe("together", () => {

@@ -46,6 +46,19 @@ export const atLeastOne = (...fields: string[]): FieldRule => {
   };
 };
 
+/** JSON Schema has no short form for it, so the contract has only the description. */
+export const atMostOne = (...fields: string[]): FieldRule => {
+  const description = `Send at most one of ${fields.join(", ")}.`;
+  return {
+    description,
+    check: (input) => {
+      const [, second] = fields.filter(isProvided(input));
+      return second === undefined ? [] : [{ path: `/${second}`, code: "at_most_one_of", message: description }];
+    },
+    schema: {},
+  };
+};
+
 /** For updates, where null is a value: it removes the field. */
 export const atLeastOneChange = (...fields: string[]): FieldRule => {
   const description = `Send at least one of ${fields.join(", ")}.`;

@@ -13,7 +13,7 @@ import { isRunOpen, renderAttempt, renderRun } from "../runs/render-run.ts";
 import type { Services } from "../runs/services.ts";
 import { addSourceSizes } from "../runs/source-sizes.ts";
 import { buildLayers } from "./layers.ts";
-import { listRunPage } from "./list-runs.ts";
+import { listRunPage, reportRunHistogram } from "./list-runs.ts";
 import { createModelRegistry } from "./model-registry.ts";
 import { createPromptStore } from "./prompts.ts";
 import { findQueuePosition } from "./queue-position.ts";
@@ -52,6 +52,7 @@ function createRunLibrary(services: OperationDependencies, context: RequestConte
       return { ...renderRun(services, row), ...(await findQueuePosition(scoped, row)), attempts };
     },
     list: (filter) => listRunPage(services, context, filter),
+    histogram: (filter) => reportRunHistogram(context, filter),
     tree: async (runId) => buildRunTree(scoped, await requireOwnRun(context, runId)),
     layers: async (runId) => buildLayers(scoped, await requireOwnRun(context, runId)),
     estimate: async (operation, input) =>

@@ -54,6 +54,7 @@ export { deleteRun } from "./runs/delete.ts";
 export { estimateRun } from "./runs/estimate.ts";
 export { runEvents } from "./runs/events.ts";
 export { getRun } from "./runs/get.ts";
+export { getRunHistogram } from "./runs/histogram.ts";
 export { getRunLedger } from "./runs/ledger.ts";
 export { listRuns } from "./runs/list.ts";
 export { getRunTree } from "./runs/tree.ts";

@@ -12,6 +12,7 @@ export const RUN_TABLES = {
   webhook_progress_sent: "run_id",
   unsuccessful_runs: "run_id",
   expiring_runs: "run_id",
+  indexed_runs: "run_id",
   assets: "run_id",
   transfers: "cause_id",
   outbox: "(payload ->> 'run_id')::uuid",
@@ -39,6 +40,9 @@ export const TENANT_CONDITIONS: Record<string, string> = {
   staged_runs: OWN,
   unsuccessful_runs: OWN,
   expiring_runs: OWN,
+  run_terms: OWN,
+  run_term_counts: OWN,
+  indexed_runs: OWN,
   assets: OWN,
   // After the assets: their deletion changes these sums.
   storage_usage: OWN,
@@ -74,5 +78,6 @@ export const OTHER_TENANT_TABLES = ["audit_log", "lora_names"];
 export const INSTALLATION_TABLES = [
   ...["audit_checkpoints", "audit_head"],
   ...["circuit_breakers", "engine_incarnation", "event_clock", "leases", "provider_rate_limits", "retention"],
+  "run_index_cursor",
   ...["schema_migrations", "tenant_deletions", "webhook_cursor"],
 ];

@@ -1,59 +1,134 @@
-// Lists runs of a tenant, newest first. Each set of filters is a statement of its own, so that each has its own plan.
+// Lists runs of a tenant, newest first. Every request reads a bounded number of rows whatever its filters are: it scans
+// a window of the newest rows, then intersects the lists of the index of terms. If the bound is reached, the page is
+// short and says where the next one continues.
 import type { Database } from "../connect.ts";
-import { statementVariants } from "../statement.ts";
+import { statement, statementVariants } from "../statement.ts";
 import { type RunRow, runColumns } from "./runs.ts";
+import { indexOnlyTerms, splitIntoWords, type TermFilter, termsOfFilter } from "./search-terms.ts";
 
-type RunListFilter = {
+type RunListFilter = TermFilter & {
   before?: string | undefined;
-  status?: string | undefined;
-  run_type?: string | undefined;
   parent_run_id?: string | undefined;
   created_after?: string | undefined;
+  created_before?: string | undefined;
 };
 
-/** Tables through which the runs of a status are found without reading the others. */
-const STATUS_TABLES: Record<string, string> = {
+/** `nextBefore`: older runs may match, below this id; null if there are none. */
+type RunListPage = { rows: RunRow[]; nextBefore: string | null };
+
+/** Rows that one statement scans. Runs of the last seconds, which are not indexed yet, are among the newest ones. */
+const WINDOW_ROWS = 1000;
+/** Windows of one request, for filters that the index does not help with. */
+const MAX_WINDOWS = 4;
+/** Index look-ups of one request. */
+const MAX_SEEKS = 2000;
+/** Runs that one intersection returns at most, before they are compared with the filters. */
+const FOUND_RUNS = 100;
+
+/** A run gets its id up to an hour before it is accepted. */
+const ID_LEAD_MS = 60 * 60 * 1000;
+/** The clock of the API, which makes ids, may be ahead of the clock of PostgreSQL. */
+const CLOCK_DIFFERENCE_MS = 5 * 60 * 1000;
+
+const HIGHEST_ID = "ffffffff-ffff-ffff-ffff-ffffffffffff";
+const LOWEST_ID = "00000000-0000-0000-0000-000000000000";
+
+/** Tables through which runs are read. `index` alone says where a window ends. */
+type RunSource = { index: string; join?: string; condition?: string; hasTerms: boolean };
+const SOURCES = {
+  runs: { index: "runs", hasTerms: true },
+  children: { index: "runs", condition: "and runs.parent_run_id = :parent_run_id?", hasTerms: false },
+  open_runs: {
+    ...{ index: "open_runs", hasTerms: false },
+    join: "join runs on runs.run_id = open_runs.run_id and runs.tenant_id = open_runs.tenant_id",
+  },
+  unsuccessful_runs: {
+    ...{ index: "unsuccessful_runs", condition: "and unsuccessful_runs.status = :status?", hasTerms: true },
+    join: "join runs on runs.run_id = unsuccessful_runs.run_id and runs.tenant_id = unsuccessful_runs.tenant_id",
+  },
+} satisfies Record<string, RunSource>;
+type SourceName = keyof typeof SOURCES;
+
+const STATUS_SOURCES: Record<string, SourceName> = {
   queued: "open_runs",
   processing: "open_runs",
   failed: "unsuccessful_runs",
   canceled: "unsuccessful_runs",
 };
-const SOURCES: Record<string, string> = {
-  runs: "runs",
-  open_runs: "open_runs join runs using (run_id, tenant_id)",
-  unsuccessful_runs: "unsuccessful_runs join runs using (run_id, tenant_id, status)",
+
+const selectSource = ({ status, parent_run_id }: RunListFilter): SourceName =>
+  STATUS_SOURCES[status ?? ""] ?? (parent_run_id === undefined ? "runs" : "children");
+
+/** Times are compared in milliseconds, the precision of the API. */
+const CONDITIONS = `deleted_at is null
+     and (:status?::text is null or status = :status?)
+     and (:run_type?::text is null or run_type = :run_type?)
+     and (:parent_run_id?::uuid is null or parent_run_id = :parent_run_id?)
+     and (:model?::text is null or model = :model?)
+     and (:provider?::text is null or provider = :provider?)
+     and (:key_id?::uuid is null or key_id = :key_id?)
+     and (:user_id?::text is null or user_id = :user_id?)
+     and (:error_code?::text is null or error ->> 'code' = :error_code?)
+     and (:roots?::boolean is not true or parent_run_id is null)
+     and (:created_after?::timestamptz is null or date_trunc('milliseconds', created_at) > :created_after?)
+     and (:created_before?::timestamptz is null or date_trunc('milliseconds', created_at) < :created_before?)`;
+
+const sourceEntries = Object.entries(SOURCES as Record<string, RunSource>);
+
+const windowSql = ({ index, condition = "" }: RunSource) =>
+  `${index}.tenant_id = :tenant_id ${condition} and ${index}.run_id < :before and ${index}.run_id >= :lowest
+       order by ${index}.run_id desc`;
+
+const LIST_WINDOW = statementVariants(
+  "runs.list",
+  Object.fromEntries(
+    sourceEntries.map(([name, source]) => [
+      name,
+      `select ${runColumns("candidates")} from (
+       select ${runColumns()}, runs.key_id from ${source.index} ${source.join ?? ""}
+       where ${windowSql(source)} limit :window
+     ) as candidates
+     where ${CONDITIONS}
+     and (:index_only_terms?::text[] is null or run_has_terms(:tenant_id, :index_only_terms?, run_id))
+     order by run_id desc limit :limit`,
+    ]),
+  ),
+);
+
+/** The lowest id of the window; no row if the window is the last one. */
+const FIND_WINDOW_END = statementVariants(
+  "runs.find_window_end",
+  Object.fromEntries(
+    sourceEntries.map(([name, source]) => [
+      name,
+      `select ${source.index}.run_id from ${source.index}
+       where ${windowSql(source)} offset :window::int - 1 limit 1`,
+    ]),
+  ),
+);
+
+const INTERSECT = statement(
+  "runs.intersect_terms",
+  `select run_ids, next_before, seeks
+   from find_runs_by_terms(:tenant_id, :terms::text[], :before, :lowest, :limit, :max_seeks)`,
+).columns<{ run_ids: string[]; seeks: number }>();
+
+const LIST_FOUND = statement(
+  "runs.list_found",
+  `select ${runColumns()} from runs
+   where run_id = any(:run_ids::uuid[]) and tenant_id = :tenant_id and ${CONDITIONS} order by run_id desc`,
+);
+
+/** One request: the range of ids that is left, and what has been found. */
+type RunSearch = {
+  db: Database;
+  tenantId: string;
+  filter: RunListFilter;
+  limit: number;
+  before: string;
+  lowest: string;
+  rows: RunRow[];
 };
-
-const CONDITIONS = {
-  before: "run_id < :before",
-  status: "status = :status",
-  run_type: "run_type = :run_type",
-  parent_run_id: "parent_run_id = :parent_run_id",
-  // In milliseconds, the precision of the API. A run gets its id up to an hour before it is accepted.
-  created_after: `run_id >= uuid_floor(:created_after::timestamptz - interval '1 hour')
-      and date_trunc('milliseconds', created_at) > :created_after::timestamptz`,
-} satisfies Record<keyof RunListFilter, string>;
-const FILTERS = Object.keys(CONDITIONS) as (keyof RunListFilter)[];
-
-const variantName = (source: string, filters: string[]) => [source, ...filters].join(".");
-
-const LIST_RUNS = statementVariants("runs.list", Object.fromEntries(listVariants()));
-
-/** Every source with every set of filters; sources other than `runs` only with `status`, which selects them. */
-function* listVariants() {
-  for (const [source, tables] of Object.entries(SOURCES)) {
-    for (let bits = 0; bits < 2 ** FILTERS.length; bits++) {
-      const filters = FILTERS.filter((_, index) => bits & (1 << index));
-      if (source !== "runs" && !filters.includes("status")) continue;
-      const conditions = filters.map((filter) => ` and ${CONDITIONS[filter]}`).join("");
-      yield [
-        variantName(source, filters),
-        `select ${runColumns()} from ${tables}
-         where tenant_id = :tenant_id and deleted_at is null${conditions} order by run_id desc limit :limit`,
-      ] as const;
-    }
-  }
-}
 
 /** Keyset pagination: the cost of a page does not grow with its distance from the first. */
 export async function listRunRows(
@@ -61,10 +136,74 @@ export async function listRunRows(
   tenantId: string,
   filter: RunListFilter,
   limit: number,
-): Promise<RunRow[]> {
-  const source = STATUS_TABLES[filter.status ?? ""] ?? "runs";
-  const filters = FILTERS.filter((name) => filter[name] !== undefined);
-  const { before, status, run_type, parent_run_id, created_after } = filter;
-  const values = { tenant_id: tenantId, limit, before, status, run_type, parent_run_id, created_after };
-  return db.execute(LIST_RUNS.get(variantName(source, filters))!, values);
+): Promise<RunListPage> {
+  if (filter.q !== undefined && splitIntoWords(filter.q).length === 0) return { rows: [], nextBefore: null };
+  const search: RunSearch = { db, tenantId, filter, limit, ...idRange(filter), rows: [] };
+  const source = selectSource(filter);
+  const terms = SOURCES[source].hasTerms ? termsOfFilter(filter) : [];
+  const nextBefore = await scanWindows(search, source, terms.length > 0 ? 1 : MAX_WINDOWS);
+  if (terms.length === 0 || nextBefore === null || search.rows.length >= limit)
+    return { rows: search.rows, nextBefore };
+  return { nextBefore: await intersectTerms({ ...search, before: nextBefore }, terms), rows: search.rows };
+}
+
+/** Adds the matching rows of the next windows. Returns where to continue; null at the end. */
+async function scanWindows(search: RunSearch, source: SourceName, maxWindows: number): Promise<string | null> {
+  const { db, limit, lowest, rows } = search;
+  const listed = indexOnlyTerms(search.filter);
+  const index_only_terms = listed.length > 0 ? listed : undefined;
+  let { before } = search;
+  for (let count = 0; count < maxWindows; count++) {
+    const range = { before, lowest, window: WINDOW_ROWS };
+    const parameters = { ...filterParameters(search), ...range, index_only_terms, limit: limit - rows.length };
+    rows.push(...(await db.execute(LIST_WINDOW.get(source)!, parameters)));
+    if (rows.length >= limit) return rows.at(-1)!.run_id;
+    const { tenant_id, parent_run_id, status } = parameters;
+    const [end] = await db.execute(FIND_WINDOW_END.get(source)!, { tenant_id, parent_run_id, status, ...range });
+    if (!end) return null;
+    before = end.run_id;
+  }
+  return before;
+}
+
+/** Adds the matching runs of the index. Returns where to continue; null at the end. */
+async function intersectTerms(search: RunSearch, terms: string[]): Promise<string | null> {
+  const { db, tenantId: tenant_id, lowest, limit, rows } = search;
+  let { before } = search;
+  for (let seeks = 0; seeks < MAX_SEEKS; ) {
+    const range = { before, lowest, limit: FOUND_RUNS, max_seeks: MAX_SEEKS - seeks };
+    const [found] = await db.execute(INTERSECT, { tenant_id, terms, ...range });
+    const { run_ids, next_before } = found!;
+    seeks += found!.seeks;
+    if (run_ids.length > 0) {
+      const matching = await db.execute(LIST_FOUND, { ...filterParameters(search), run_ids });
+      rows.push(...matching.slice(0, limit - rows.length));
+      if (rows.length >= limit) return rows.at(-1)!.run_id;
+    }
+    if (next_before === null) return null;
+    before = next_before;
+  }
+  return before;
+}
+
+function filterParameters({ tenantId, filter }: RunSearch) {
+  const { status, run_type, parent_run_id, model, provider, key_id, user_id, error_code, roots } = filter;
+  const { created_after, created_before } = filter;
+  const fields = { status, run_type, parent_run_id, model, provider, key_id, user_id, error_code, roots };
+  return { tenant_id: tenantId, ...fields, created_after, created_before };
+}
+
+function idRange({ before = HIGHEST_ID, created_after, created_before }: RunListFilter) {
+  const highest =
+    created_before === undefined ? HIGHEST_ID : lowestIdAt(Date.parse(created_before) + CLOCK_DIFFERENCE_MS);
+  return {
+    before: before < highest ? before : highest,
+    lowest: created_after === undefined ? LOWEST_ID : lowestIdAt(Date.parse(created_after) - ID_LEAD_MS),
+  };
+}
+
+/** The lowest UUIDv7 of a time. */
+function lowestIdAt(ms: number): string {
+  const hex = Math.max(0, Math.trunc(ms)).toString(16).padStart(12, "0");
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
 }

@@ -1,4 +1,4 @@
-// Schemas of run trees, layers, estimates and the prompt library, and the input fields of its operations.
+// Schemas of run trees, run counts, layers, estimates and the prompt library, and the input fields of its operations.
 import { z } from "zod";
 import { nonBlankText } from "../fields.ts";
 import { pageSchema } from "../pagination.ts";
@@ -56,6 +56,20 @@ export const RunTree = z
   })
   .meta({ id: "RunTree" });
 export type RunTree = z.infer<typeof RunTree>;
+
+export const RunHistogram = z
+  .object({
+    data: z
+      .array(
+        z.object({
+          month: z.string().describe("Month in UTC, such as 2026-11"),
+          count: z.int().describe("Runs that were accepted in the month, without deleted ones"),
+        }),
+      )
+      .describe("Months with runs, newest first"),
+  })
+  .meta({ id: "RunHistogram" });
+export type RunHistogram = z.infer<typeof RunHistogram>;
 
 const LAYER_KINDS = ["source", "background", "object", "mask", "result"] as const;
 

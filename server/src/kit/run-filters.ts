@@ -1,0 +1,17 @@
+// The filters of runs by one field, shared by the operations that list, count and cancel runs.
+import { z } from "zod";
+import { textField } from "./fields.ts";
+
+export const runFilterFields = {
+  run_type: textField("Only runs with this run_type", 64).optional(),
+  model: textField("Only runs of this model", 128).optional(),
+  key_id: z.uuid().optional().describe("Only runs that were created with this API key"),
+  user_id: textField("Only runs of this user", 255).optional(),
+};
+
+/** Filters by what is known when a run has ended, and by its place in the run tree. */
+export const endedRunFilterFields = {
+  provider: textField("Only runs of this provider", 64).optional(),
+  error_code: textField("Only runs that ended with this error code", 64).optional(),
+  roots: z.boolean().optional().describe("With true, only runs without a parent"),
+};

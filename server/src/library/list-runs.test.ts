@@ -1,0 +1,63 @@
+// Pages of runs as the API returns them: short pages with a cursor, cursors of other filters, and counts by month.
+import { v7 } from "uuid";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { insertEndedRuns, type TestRun } from "../../test/support/ended-runs.ts";
+import { createFakeAssets } from "../../test/support/fake-assets.ts";
+import { startTestDatabase, type TestDatabase } from "../../test/support/test-database.ts";
+import { createCursorSigner } from "../access/cursors.ts";
+import type { RequestContext } from "../access/request-context.ts";
+import type { RunFilter } from "../kit/operation.ts";
+import { RunHistogram } from "../kit/schemas/library.ts";
+import { RunPage } from "../kit/schemas/run.ts";
+import { indexRuns } from "../runs/index-runs.ts";
+import { listRunPage, reportRunHistogram } from "./list-runs.ts";
+
+const tenant = v7();
+const FIRST = Date.parse("2026-01-31T23:00:00Z");
+/** Alternating words, so that no prompt has both. */
+const RUNS: TestRun[] = Array.from({ length: 3200 }, (_, n) => ({
+  ...{ tenant_id: tenant, created_at: FIRST + n * 1000, prompt: n % 2 === 0 ? "red" : "blue", model: "m" },
+  ...{ provider: "p", user_id: "u", key_id: v7(), run_type: "image-generation" },
+  status: n === 0 ? "failed" : "completed",
+  error_code: n === 0 ? "run_timeout" : null,
+}));
+
+let database: TestDatabase;
+let context: RequestContext;
+beforeAll(async () => {
+  database = await startTestDatabase();
+  // The oldest run is the only one with both words.
+  RUNS[0]!.prompt = "red and blue";
+  await insertEndedRuns(database.owner, RUNS);
+  while (await indexRuns({ database: database.db }));
+  const cursors = createCursorSigner([new Uint8Array(32)], { now: () => 0 });
+  context = { database: database.db.forTenant(tenant), caller: { tenant_id: tenant }, cursors } as never;
+}, 60_000);
+afterAll(() => database?.stop());
+
+const list = async (filter: Omit<RunFilter, "limit">) =>
+  RunPage.parse(await listRunPage({ assets: createFakeAssets("https://x/") }, context, { ...filter, limit: 20 }));
+
+it("a page without a match has a cursor while there may be more, and the last page has none", async () => {
+  const pages = [await list({ q: "red blue" })];
+  while (pages.at(-1)!.next_cursor) pages.push(await list({ q: "red blue", cursor: pages.at(-1)!.next_cursor! }));
+  expect(pages[0]!.data).toEqual([]);
+  expect(pages.length).toBeGreaterThan(1);
+  expect(pages.flatMap(({ data }) => data).map(({ run_id }) => run_id)).toEqual([RUNS[0]!.run_id]);
+  expect(pages.at(-1)!.next_cursor).toBeNull();
+});
+
+it("a cursor is refused with other filters", async () => {
+  const { next_cursor } = await list({ q: "red" });
+  await expect(list({ q: "blue", cursor: next_cursor! })).rejects.toMatchObject({ code: "invalid_cursor" });
+  expect((await list({ q: "red", cursor: next_cursor! })).data).toHaveLength(20);
+});
+
+it("runs are counted by month, all and those of one field", async () => {
+  const count = async (filter: Parameters<typeof reportRunHistogram>[1]) =>
+    RunHistogram.parse(await reportRunHistogram(context, filter)).data;
+  expect(await count({})).toEqual([{ month: "2026-01", count: 3200 }]);
+  expect(await count({ error_code: "run_timeout" })).toEqual([{ month: "2026-01", count: 1 }]);
+  expect(await count({ status: "completed" })).toEqual([{ month: "2026-01", count: 3199 }]);
+  expect(await count({ model: "none" })).toEqual([]);
+});
