@@ -240,7 +240,8 @@ function respondWithRun(context: Context, operation: Operation, run: JsonObject)
   const text = JSON.stringify(run);
   const isOpen = isRunOpen(run as Run);
   if (isOpen) context.header("retry-after", POLL_HINT_SECONDS);
-  if (operation.http.method !== "GET") return context.json(run, isOpen ? 202 : 200);
+  // A change is complete when it is returned, even if the run is open.
+  if (operation.http.method !== "GET") return context.json(run, isOpen && operation.http.method === "POST" ? 202 : 200);
   const etag = `"${createHash("sha256").update(text).digest("base64url").slice(0, 22)}"`;
   context.header("etag", etag);
   context.header("cache-control", "private, no-cache");

@@ -125,6 +125,8 @@ export type RunLibrary = {
   layers(runId: string): Promise<Layers>;
   estimate(operation: string, input: JsonObject): Promise<Estimate>;
   cancel(runId: string): Promise<Run>;
+  /** Changes the star and the tags of a run. */
+  update(runId: string, change: RunChange): Promise<Run>;
   delete(runId: string): Promise<Run>;
   upload(file: FilePart, options: UploadOptions): Promise<Run>;
 };
@@ -154,7 +156,11 @@ export type RunFilter = RunCountFilter & {
   created_after?: string | undefined;
   created_before?: string | undefined;
   q?: string | undefined;
+  starred?: boolean | undefined;
+  tag?: string | undefined;
 };
+
+export type RunChange = { starred?: boolean | undefined; tags?: string[] | undefined };
 
 type PromptContent = { name: string; text: string; model_type: string | null; tags: string[] };
 export type PromptStore = {

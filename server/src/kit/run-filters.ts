@@ -1,6 +1,6 @@
 // The filters of runs by one field, shared by the operations that list, count and cancel runs.
 import { z } from "zod";
-import { textField } from "./fields.ts";
+import { nonBlankText, textField } from "./fields.ts";
 
 export const runFilterFields = {
   run_type: textField("Only runs with this run_type", 64).optional(),
@@ -15,3 +15,5 @@ export const endedRunFilterFields = {
   error_code: textField("Only runs that ended with this error code", 64).optional(),
   roots: z.boolean().optional().describe("With true, only runs without a parent"),
 };
+
+export const runTag = (description = "A tag, 1 to 50 characters") => nonBlankText(description, 50);

@@ -10,6 +10,7 @@ import type { RunHistogram } from "../kit/schemas/library.ts";
 import type { RunPage } from "../kit/schemas/run.ts";
 import { renderRun } from "../runs/render-run.ts";
 import type { Services } from "../runs/services.ts";
+import { addMarks } from "./run-marks.ts";
 
 export async function listRunPage(
   services: Pick<Services, "assets">,
@@ -23,7 +24,7 @@ export async function listRunPage(
   const page = rows.slice(0, limit).map((row) => renderRun(services, row));
   const lastId = rows.length > limit ? page.at(-1)!.run_id : nextBefore;
   return {
-    data: page,
+    data: await addMarks(database, caller.tenant_id, page),
     next_cursor: lastId === null ? null : cursors.sign(scope, lastId),
   };
 }

@@ -18,6 +18,7 @@ import { createModelRegistry } from "./model-registry.ts";
 import { createPromptStore } from "./prompts.ts";
 import { findQueuePosition } from "./queue-position.ts";
 import { reportRunLedger } from "./run-ledger.ts";
+import { addMarks, changeMarks } from "./run-marks.ts";
 import { buildRunTree } from "./run-tree.ts";
 import { applyTenantCredit } from "./tenant-credit.ts";
 import { type UploadDependencies, uploadFile } from "./upload.ts";
@@ -49,7 +50,8 @@ function createRunLibrary(services: OperationDependencies, context: RequestConte
     get: async (runId) => {
       const row = await requireOwnRun(context, runId);
       const attempts = (await listAttempts(database, runId)).map(renderAttempt);
-      return { ...renderRun(services, row), ...(await findQueuePosition(scoped, row)), attempts };
+      const [run] = await addMarks(database, caller.tenant_id, [renderRun(services, row)]);
+      return { ...run!, ...(await findQueuePosition(scoped, row)), attempts };
     },
     list: (filter) => listRunPage(services, context, filter),
     histogram: (filter) => reportRunHistogram(context, filter),
@@ -68,6 +70,11 @@ function createRunLibrary(services: OperationDependencies, context: RequestConte
       for (const wakeupId of cancellation.wakeupIds)
         await services.notifications.resolveWakeup(wakeupId, "cancel").catch(() => {});
       return renderRun(services, await requireOwnRun(context, runId));
+    },
+
+    async update(runId, change) {
+      const row = await requireOwnRun(context, runId);
+      return { ...renderRun(services, row), ...(await changeMarks(context, runId, change)) };
     },
 
     async delete(runId) {

@@ -58,6 +58,7 @@ export { getRunHistogram } from "./runs/histogram.ts";
 export { getRunLedger } from "./runs/ledger.ts";
 export { listRuns } from "./runs/list.ts";
 export { getRunTree } from "./runs/tree.ts";
+export { updateRun } from "./runs/update.ts";
 export { createTenant } from "./tenants/create.ts";
 export { deleteTenant } from "./tenants/delete.ts";
 export { exportTenantData } from "./tenants/export.ts";

@@ -111,7 +111,8 @@ for (const operation of operations) {
       expect(bodies.length).toBeGreaterThan(extras.length > 0 ? 4 : 0);
       sent += bodies.length;
       for (const body of bodies) {
-        const id = (await createResourceFor(suite, operation.path)) ?? UNKNOWN_ID;
+        const run = operation.path.includes("{run_id}") ? await suite.uploadImage() : UNKNOWN_ID;
+        const id = (await createResourceFor(suite, operation.path)) ?? run;
         const headers = { accept: "application/json", prefer: "wait=0" };
         const path = operation.path.replace(/\{\w+\}/, id);
         // A user can be added only once.

@@ -107,6 +107,12 @@ const NESTED = {
     columns: `run_id, request_index, attempt_number, provider, upstream, state, request, fault, price, created_at,
       submitted_at, finished_at`,
   },
+  marks: {
+    of: "run",
+    table: "run_marks",
+    parent: "run_id",
+    columns: "run_id, starred, tags, updated_at",
+  },
   transfer: {
     of: "run",
     table: "transfers",

@@ -12,6 +12,7 @@ export const RUN_TABLES = {
   webhook_progress_sent: "run_id",
   unsuccessful_runs: "run_id",
   expiring_runs: "run_id",
+  run_marks: "run_id",
   indexed_runs: "run_id",
   assets: "run_id",
   transfers: "cause_id",

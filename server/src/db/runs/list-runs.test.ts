@@ -5,6 +5,7 @@ import { insertEndedRuns, type TestRun } from "../../../test/support/ended-runs.
 import { startTestDatabase, type TestDatabase } from "../../../test/support/test-database.ts";
 import { indexRuns } from "../../runs/index-runs.ts";
 import { listRunRows } from "./list-runs.ts";
+import { saveRunMarks } from "./run-marks.ts";
 import { insertRun, tombstoneRun } from "./runs.ts";
 
 const [TENANT, OTHER_TENANT] = [v7(), v7()];
@@ -133,17 +134,34 @@ describe("a list of runs", () => {
     expect(await collect({ q: "submersible" })).toEqual([]);
   });
 
+  it("has stars and tags at once, with any filter", async () => {
+    const [first, second] = [runs[60]!.run_id!, runs[2100]!.run_id!];
+    for (const run_id of [first, second])
+      await saveRunMarks(db(), { run_id, tenant_id: TENANT }, { starred: true, tags: ["campaign", run_id] });
+    expect(await collect({ starred: true })).toEqual([second, first]);
+    expect(await collect({ tag: "campaign", model: "flux-dev", q: "harbour" })).toEqual([second, first]);
+    expect(await collect({ tag: first })).toEqual([first]);
+    expect(await collect({ tag: "Campaign" })).toEqual([]);
+    await saveRunMarks(db(), { run_id: first, tenant_id: TENANT }, { starred: false });
+    expect(await collect({ starred: true })).toEqual([second]);
+    expect(await collect({ tag: "campaign" })).toEqual([second, first]);
+  });
+
   it("has no deleted run, and the index keeps no word of it", async () => {
     const run_id = runs[11]!.run_id!;
+    await saveRunMarks(db(), { run_id, tenant_id: TENANT }, { starred: true, tags: ["gone"] });
     expect(await tombstoneRun(db(), TENANT, run_id, v7())).toBe(true);
     expect(await collect({ q: "zeppelin" })).toEqual([]);
+    expect(await collect({ tag: "gone" })).toEqual([]);
     const terms = await database.owner.query("test.terms", "select term from run_terms where run_id = $1", [run_id]);
-    expect(terms).toEqual([]);
+    const marks = await database.owner.query("test.marks", "select tags from run_marks where run_id = $1", [run_id]);
+    expect([terms, marks]).toEqual([[], []]);
+    expect(await saveRunMarks(db(), { run_id, tenant_id: TENANT }, { starred: true })).toBeUndefined();
   });
 
   it("has no run of another tenant, for row-level security alone too", async () => {
     const foreign = database.db.forTenant(OTHER_TENANT);
-    for (const filter of [{ q: "harbour" }, { model: "flux-dev" }, { user_id: "ann" }, {}]) {
+    for (const filter of [{ q: "harbour" }, { model: "flux-dev" }, { starred: true }, { user_id: "ann" }, {}]) {
       const { rows } = await listRunRows(foreign, TENANT, filter, 100);
       expect([filter, rows]).toEqual([filter, []]);
     }

@@ -48,6 +48,7 @@ describe("the terms of a run", () => {
     const terms = termsOfRun({ ...RUN, status: "completed" });
     const filter = { q: "DAWN harbour", model: "flux-dev", provider: "fal", key_id: "k1", user_id: "ann", roots: true };
     expect(termsOfFilter({ ...filter, status: "completed" }).filter((term) => !terms.includes(term))).toEqual([]);
+    expect(termsOfFilter({ tag: "x", starred: true, roots: false })).toEqual(["starred", "tag:x"]);
   });
 });
 

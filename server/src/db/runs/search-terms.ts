@@ -35,6 +35,7 @@ const FIELD_TERMS = {
 type TermField = keyof typeof FIELD_TERMS;
 
 const ROOT_TERM = "root";
+const STARRED_TERM = "starred";
 /** Counts all runs of a tenant. No run has it as a term. */
 const ANY_RUN = "";
 
@@ -63,11 +64,15 @@ export function termsOfRun({ status, provider, prompt, parent_run_id, ...fields 
 /** The filters of a list that are terms. */
 export type TermFilter = { [Field in TermField]?: string | undefined } & {
   q?: string | undefined;
+  tag?: string | undefined;
   roots?: boolean | undefined;
+  starred?: boolean | undefined;
 };
 
 /** Terms that only the index knows: a row of `runs` cannot be compared with them. */
-export const indexOnlyTerms = ({ q }: TermFilter): string[] => [
+export const indexOnlyTerms = ({ q, tag, starred }: TermFilter): string[] => [
+  ...(starred ? [STARRED_TERM] : []),
+  ...(tag === undefined ? [] : [`tag:${tag}`]),
   ...(q === undefined ? [] : wordTerms(q)),
 ];
 
@@ -78,5 +83,5 @@ export const termsOfFilter = (filter: TermFilter): string[] => [
 ];
 
 /** The term whose runs are counted for a filter of at most one field. */
-export const countedTerm = ({ roots, ...fields }: Omit<TermFilter, "q">): string =>
+export const countedTerm = ({ roots, ...fields }: Omit<TermFilter, "q" | "tag" | "starred">): string =>
   fieldTerms(fields)[0] ?? (roots ? ROOT_TERM : ANY_RUN);

@@ -107,6 +107,14 @@ export const Run = z
       ),
     warnings: z.array(z.string()).describe("Parameters that were adjusted or ignored"),
     metadata: z.record(z.string(), z.unknown()).describe("Your own key-value data, as sent"),
+    starred: z
+      .boolean()
+      .optional()
+      .describe("Whether the run has a star. Only returned by runs.get, runs.list and runs.update"),
+    tags: z
+      .array(z.string())
+      .optional()
+      .describe("Your own tags of the run. Only returned by runs.get, runs.list and runs.update"),
     error: ErrorBody.nullable().describe("Error of a failed or canceled run. null otherwise"),
     started_at: time("Time of the start").nullable(),
     finished_at: time("Time of the end").nullable(),

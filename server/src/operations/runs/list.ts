@@ -2,7 +2,7 @@ import { z } from "zod";
 import { runId, textField, timestampField } from "../../kit/fields.ts";
 import { defineOperation } from "../../kit/operation.ts";
 import { paginationFields } from "../../kit/pagination.ts";
-import { endedRunFilterFields, runFilterFields } from "../../kit/run-filters.ts";
+import { endedRunFilterFields, runFilterFields, runTag } from "../../kit/run-filters.ts";
 import { RUN_STATUSES, RunPage } from "../../kit/schemas/run.ts";
 
 export const listRuns = defineOperation({
@@ -19,6 +19,8 @@ export const listRuns = defineOperation({
     ...runFilterFields,
     ...endedRunFilterFields,
     parent_run_id: runId("Only runs derived from this run").optional(),
+    starred: z.boolean().optional().describe("With true, only runs with a star"),
+    tag: runTag("Only runs with this tag").optional(),
     created_after: timestampField("Only runs accepted after this time").optional(),
     created_before: timestampField("Only runs accepted before this time").optional(),
   }),
