@@ -9,7 +9,7 @@ import type { FieldRule } from "./rules.ts";
 import type { VideoFrame } from "./run-outputs.ts";
 import type { CustomModel, CustomModelPage, ModelGrant, ModelGrantPage } from "./schemas/custom-models.ts";
 import type { EventFilter } from "./schemas/events.ts";
-import type { Estimate, Layers, Prompt, PromptPage, RunHistogram, RunTree } from "./schemas/library.ts";
+import type { CanceledRuns, Estimate, Layers, Prompt, PromptPage, RunHistogram, RunTree } from "./schemas/library.ts";
 import type { JsonObject, Run, RunOutput, RunPage } from "./schemas/run.ts";
 import type { Balance, RunLedger, Usage, UsageFilter } from "./schemas/usage.ts";
 import type { WebhookStore } from "./webhook-store.ts";
@@ -125,6 +125,8 @@ export type RunLibrary = {
   layers(runId: string): Promise<Layers>;
   estimate(operation: string, input: JsonObject): Promise<Estimate>;
   cancel(runId: string): Promise<Run>;
+  /** Cancels the next open runs that match, each as `cancel` does. */
+  cancelAll(filter: RunCancelFilter): Promise<CanceledRuns>;
   /** Changes the star and the tags of a run. */
   update(runId: string, change: RunChange): Promise<Run>;
   delete(runId: string): Promise<Run>;
@@ -158,6 +160,15 @@ export type RunFilter = RunCountFilter & {
   q?: string | undefined;
   starred?: boolean | undefined;
   tag?: string | undefined;
+};
+
+export type RunCancelFilter = {
+  status: "queued" | "processing";
+  run_type?: string | undefined;
+  model?: string | undefined;
+  key_id?: string | undefined;
+  user_id?: string | undefined;
+  created_before?: string | undefined;
 };
 
 export type RunChange = { starred?: boolean | undefined; tags?: string[] | undefined };

@@ -2,16 +2,15 @@
 // run_not_found, as if it did not exist.
 import type { RequestContext } from "../access/request-context.ts";
 import { listAttempts } from "../db/runs/attempt-history.ts";
-import { requestCancellation } from "../db/runs/open-runs.ts";
 import { findRun, type RunRow, tombstoneRun } from "../db/runs/runs.ts";
 import { Fault } from "../faults.ts";
 import type { AccessServices } from "../kit/access-services.ts";
 import type { OperationServices, RunLibrary } from "../kit/operation.ts";
 import { estimateJobs, planOperation } from "../runs/estimate.ts";
-import { deriveId } from "../runs/ids.ts";
 import { isRunOpen, renderAttempt, renderRun } from "../runs/render-run.ts";
 import type { Services } from "../runs/services.ts";
 import { addSourceSizes } from "../runs/source-sizes.ts";
+import { cancelMatchingRuns, cancelOpenRun } from "./cancel-runs.ts";
 import { buildLayers } from "./layers.ts";
 import { listRunPage, reportRunHistogram } from "./list-runs.ts";
 import { createModelRegistry } from "./model-registry.ts";
@@ -62,15 +61,10 @@ function createRunLibrary(services: OperationDependencies, context: RequestConte
 
     async cancel(runId) {
       if (!isRunOpen(await requireOwnRun(context, runId))) throw new Fault("run_not_cancelable");
-      const error = new Fault("canceled_by_user").body();
-      const cancellation = await requestCancellation(database, caller.tenant_id, runId, error, deriveId(runId, "end"));
-      if (!cancellation.ended && !cancellation.is_requested) throw new Fault("run_not_cancelable");
-      if (cancellation.ended) services.notifications.runEnded(runId);
-      // A wakeup that cannot be resolved now only costs time: the run checks for cancellation whenever it resumes.
-      for (const wakeupId of cancellation.wakeupIds)
-        await services.notifications.resolveWakeup(wakeupId, "cancel").catch(() => {});
+      if (!(await cancelOpenRun(services, context, runId))) throw new Fault("run_not_cancelable");
       return renderRun(services, await requireOwnRun(context, runId));
     },
+    cancelAll: (filter) => cancelMatchingRuns(services, context, filter),
 
     async update(runId, change) {
       const row = await requireOwnRun(context, runId);

@@ -50,6 +50,7 @@ export { getPrompt } from "./prompts/get.ts";
 export { listPrompts } from "./prompts/list.ts";
 export { updatePrompt } from "./prompts/update.ts";
 export { cancelRun } from "./runs/cancel.ts";
+export { cancelRuns } from "./runs/cancel-all.ts";
 export { deleteRun } from "./runs/delete.ts";
 export { estimateRun } from "./runs/estimate.ts";
 export { runEvents } from "./runs/events.ts";

@@ -147,7 +147,7 @@ const CANCEL = statement(
      returning open_runs.run_id, open_runs.tenant_id, reserved, reserved_from, budget_holders
    ), requested as (
      update open_runs set cancel_requested_at = coalesce(cancel_requested_at, now())
-     from claim where open_runs.run_id = :run_id and claim.started_at is not null
+     from claim where open_runs.run_id = :run_id and claim.started_at is not null and not :is_queued_only
      returning open_runs.run_id
    ), marked as (
      update runs set cancel_requested_at = coalesce(cancel_requested_at, now())
@@ -171,8 +171,9 @@ const CANCEL = statement(
 ).columns<{ ended: boolean; is_requested: boolean }>();
 
 /**
- * Cancels a run that has not started at once; otherwise records the cancellation and returns where to wake the requests
- * of the run. The wakeups are read afterwards: a request that registers a later one sees the cancellation.
+ * Cancels a run that has not started at once. Otherwise records the cancellation, unless `isQueuedOnly`, and returns
+ * where to wake the requests of the run. The wakeups are read afterwards: a request that registers a later one sees the
+ * cancellation.
  */
 export async function requestCancellation(
   db: Database,
@@ -180,8 +181,10 @@ export async function requestCancellation(
   runId: string,
   error: PublicFault,
   eventId: string,
+  isQueuedOnly = false,
 ): Promise<{ ended: boolean; is_requested: boolean; wakeupIds: string[] }> {
-  const [row] = await db.execute(CANCEL, { tenant_id: tenantId, run_id: runId, error, event_id: eventId });
+  const run = { tenant_id: tenantId, run_id: runId, is_queued_only: isQueuedOnly };
+  const [row] = await db.execute(CANCEL, { ...run, error, event_id: eventId });
   const { ended, is_requested } = row!;
   return { ended, is_requested, wakeupIds: is_requested ? await listWakeups(db, runId) : [] };
 }

@@ -71,6 +71,14 @@ export const RunHistogram = z
   .meta({ id: "RunHistogram" });
 export type RunHistogram = z.infer<typeof RunHistogram>;
 
+export const CanceledRuns = z
+  .object({
+    canceled: z.int().describe("Runs that were canceled, or asked to stop"),
+    more: z.boolean().describe("Whether more runs may match. Send the request again to cancel them"),
+  })
+  .meta({ id: "CanceledRuns" });
+export type CanceledRuns = z.infer<typeof CanceledRuns>;
+
 const LAYER_KINDS = ["source", "background", "object", "mask", "result"] as const;
 
 const Layer = z
