@@ -1,0 +1,140 @@
+// `npm run bench:lists`: lists, searches, counts and trees of a tenant with a million runs, over HTTP. Prints the
+// median and the 99th percentile of each. `--runs N` inserts fewer runs, `--samples N` sends fewer requests.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { freePort, startPostgres } from "@gesso/dev/components";
+import pg from "pg";
+import { migrate } from "../../src/db/migrate.ts";
+import { termsOfRun } from "../../src/db/runs/search-terms.ts";
+import { startTestApi } from "../access/isolation.ts";
+import { createTestTenant } from "../support/tenants.ts";
+import type { TestDatabase } from "../support/test-database.ts";
+import { percentile } from "./full-service.ts";
+import { insertManyRuns } from "./many-runs.ts";
+
+const { values } = parseArgs({
+  options: { runs: { type: "string", default: "1000000" }, samples: { type: "string", default: "200" } },
+});
+const [RUNS, SAMPLES] = [Number(values.runs), Number(values.samples)];
+const GOAL_MS = 100;
+
+const folder = mkdtempSync(join(tmpdir(), "gesso-lists-"));
+const postgres = await startPostgres({ dataDir: join(folder, "postgres"), port: await freePort() });
+const client = new pg.Client({ connectionString: postgres.url });
+
+/** The SQL of this benchmark and the server must agree on the terms of a run. */
+async function checkTerms(): Promise<void> {
+  const { rows } = await client.query(
+    `select runs.user_id, runs.key_id, run_type, parent_run_id, model, provider, status, error ->> 'code' as error_code,
+       inputs ->> 'prompt' as prompt, terms
+     from runs join indexed_runs using (run_id) order by run_id limit 300`,
+  );
+  for (const { terms, ...run } of rows) {
+    const [expected, found] = [termsOfRun(run).sort(), [...terms].sort()];
+    if (JSON.stringify(expected) !== JSON.stringify(found)) throw new Error(`${found} instead of ${expected}`);
+  }
+}
+
+async function measure(): Promise<void> {
+  await client.connect();
+  await migrate(postgres.url);
+  const query = async (text: string, parameters?: unknown[]) => (await client.query(text, parameters)).rows as never;
+  const { tenant_id, key, key_id } = await createTestTenant({ url: "", query });
+  const startedAt = performance.now();
+  const bigTree = await insertManyRuns(client, { tenantId: tenant_id, keyId: key_id, count: RUNS });
+  await checkTerms();
+  const sizes = await client.query(
+    `select relname, pg_size_pretty(pg_total_relation_size(oid)) as size from pg_class
+     where relname in ('runs', 'run_terms', 'indexed_runs') order by relname`,
+  );
+  console.log(`${RUNS} runs inserted in ${((performance.now() - startedAt) / 1000).toFixed(0)} s`);
+  for (const { relname, size } of sizes.rows) console.log(`  ${relname.padEnd(14)} ${size}`);
+
+  const env = { STORAGE_DIR: folder, TENANT_REQUESTS_PER_MINUTE: "0", KEY_REQUESTS_PER_MINUTE: "0" };
+  const api = await startTestApi({ url: postgres.url } as TestDatabase, env);
+  try {
+    for (const [name, path] of paths({ key_id, bigTree })) await measurePath(`${api.url}/api/v1`, key, name, path);
+  } finally {
+    await api.close();
+  }
+}
+
+type Path = (sample: number) => string;
+
+/** A different value for each sample, where there are several. */
+function paths({ key_id, bigTree }: { key_id: string; bigTree: string }): [name: string, path: Path][] {
+  const any = (sample: number, below = RUNS) => (sample * 7919) % below;
+  const at = (sample: number) => new Date(Date.now() - any(sample) * 60_000).toISOString();
+  const list = (query: string) => () => `/runs?${query}`;
+  return [
+    ["everything", list("")],
+    ["100 per page", list("limit=100")],
+    ["before a time", (n) => `/runs?created_before=${at(n)}`],
+    ["between two times", (n) => `/runs?created_after=${at(n)}&created_before=${at(n)}`],
+    ["completed", list("status=completed")],
+    ["failed", list("status=failed")],
+    ["queued (none)", list("status=queued")],
+    ["model, common", list("model=flux-dev")],
+    ["model, 10 runs", list("model=rare-model")],
+    ["model, none", list("model=none")],
+    ["run type, none", list("run_type=none")],
+    ["provider", list("provider=bfl")],
+    ["provider, none", list("provider=none")],
+    ["key", list(`key_id=${key_id}`)],
+    ["user", (n) => `/runs?user_id=user${any(n, 50)}`],
+    ["error code", list("error_code=run_timeout")],
+    ["error code, none", list("error_code=none")],
+    ["roots", list("roots=true")],
+    ["starred", list("starred=true")],
+    ["tag", list("tag=campaign")],
+    ["tag, none", list("tag=none")],
+    ["word, half of all", list("q=portrait")],
+    ["word, 1 %", (n) => `/runs?q=mood${any(n, 100)}`],
+    ["word, 200 runs", (n) => `/runs?q=noun${any(n, 5000)}`],
+    ["word, one run", (n) => `/runs?q=unique${any(n)}`],
+    ["word, none", list("q=submarine")],
+    ["three words", (n) => `/runs?q=portrait+light${any(n, 12)}+place${any(n, 400)}`],
+    ["two words, never together", list("q=portrait+landscape")],
+    ["word and model", (n) => `/runs?q=noun${any(n, 5000)}&model=flux-dev`],
+    ["word, rare model", list("q=portrait&model=rare-model")],
+    ["failed, user and word", (n) => `/runs?status=failed&user_id=user${any(n, 50)}&q=landscape`],
+    [
+      "seven filters",
+      (n) =>
+        `/runs?q=portrait&status=completed&model=flux-dev&provider=fal&key_id=${key_id}&roots=true&user_id=user${any(n, 50)}`,
+    ],
+    ["histogram", () => "/runs/histogram"],
+    ["histogram of a model", () => "/runs/histogram?model=flux-dev"],
+    ["tree of 500 runs", () => `/runs/${bigTree}/tree`],
+  ];
+}
+
+async function measurePath(url: string, key: string, name: string, path: Path): Promise<void> {
+  const times: number[] = [];
+  let found = "";
+  // The first requests of a connection also plan its statements.
+  for (let sample = -20; sample < SAMPLES; sample++) {
+    const startedAt = performance.now();
+    const response = await fetch(`${url}${path(Math.abs(sample))}`, { headers: { authorization: `Bearer ${key}` } });
+    const body = (await response.json()) as { data?: unknown[]; nodes?: unknown[]; next_cursor?: string | null };
+    if (sample >= 0) times.push(performance.now() - startedAt);
+    if (response.status !== 200) throw new Error(`${name}: ${response.status} ${JSON.stringify(body)}`);
+    found = `${(body.data ?? body.nodes)?.length} entries${body.next_cursor ? " and more" : ""}`;
+  }
+  const [p50, p99] = [percentile(times, 0.5), percentile(times, 0.99)];
+  console.log(
+    `${name.padEnd(28)} p50 ${p50.toFixed(1).padStart(6)} ms   p99 ${p99.toFixed(1).padStart(6)} ms   ${found}`,
+  );
+  if (p99 > GOAL_MS) process.exitCode = 1;
+}
+
+try {
+  await measure();
+  console.log(`goal: p99 of each at most ${GOAL_MS} ms`);
+} finally {
+  await client.end();
+  await postgres.stop();
+  rmSync(folder, { recursive: true, force: true });
+}
