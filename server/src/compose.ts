@@ -19,6 +19,7 @@ import { createDecoderPool } from "./images/decoder-pool.ts";
 import { createImageDecoder } from "./images/image-decoder.ts";
 import { findLibraryProblem } from "./images/library-version.ts";
 import { createPixelTasks } from "./images/pixel-tasks.ts";
+import { createThumbnailMaker } from "./images/thumbnail.ts";
 import { createVideoFrames } from "./images/video-frames.ts";
 import type { Clock } from "./kit/clock.ts";
 import type { SecretKeys } from "./kit/secret-keys.ts";
@@ -103,6 +104,8 @@ export function composeServices(config: Config, role: string) {
   const { DECODERS: count, DECODER_MEGABYTES: megabytes, DECODER_SECONDS: seconds } = config;
   const decoders = createDecoderPool({ count, megabytes, seconds, log });
   const images = createImageDecoder(decoders);
+  const videoFrames = createVideoFrames({ decoders, count, megabytes, seconds });
+  const thumbnails = createThumbnailMaker({ decoders, videoFrames, isEnabled: config.THUMBNAILS });
 
   const callbackSigner = createCallbackSigner(deriveKeys("callbacks"));
   const callbacks: ProviderCallbacks = {
@@ -122,13 +125,14 @@ export function composeServices(config: Config, role: string) {
     assets,
     http,
     images,
-    videoFrames: createVideoFrames({ decoders, count, megabytes, seconds }),
+    videoFrames,
+    thumbnails,
     providers: createProviderRegistry(config.providers, circuitBreaker, {
       ...{ http, callbacks, submitSeconds, clock },
       runPixelTask: createPixelTasks(decoders),
       isWeakIsolationAllowed: config.ALLOW_WEAK_ISOLATION,
     }),
-    jobFiles: createJobFiles({ database, assets, http, images, crashPoint }),
+    jobFiles: createJobFiles({ database, assets, http, images, thumbnails, crashPoint, log }),
     spool: createResponseSpool(config, ids),
     notifications: createNotifications(database, engineClient),
     webhooks: createWebhookPolicy(webhookService),

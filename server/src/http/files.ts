@@ -1,6 +1,6 @@
 // Serves files at signed URLs: complete or as a byte range, with the exact media type and headers that keep browsers
-// from executing them. A URL is valid as long as its file exists; it takes no query string, and responses are cached
-// for at most 60 seconds.
+// from executing them. A URL is valid as long as its file exists; it takes no query string. Browsers cache files for at
+// most 60 seconds, and thumbnails for a day.
 import { type Context, Hono } from "hono";
 import { Fault } from "../faults.ts";
 import { openSignedAsset } from "../library/asset-download.ts";
@@ -14,6 +14,8 @@ const ASSET_ID = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}";
 
 /** How long a browser may cache a file, and so how long it may show a deleted one. */
 const CACHE_SECONDS = 60;
+/** A gallery shows the same thumbnails again and again; each of them is a request without this. */
+const THUMBNAIL_CACHE_SECONDS = 24 * 60 * 60;
 
 /** For all file responses: no media type sniffing, no script execution, no referrer. */
 export const FILE_SECURITY_HEADERS = {
@@ -55,7 +57,7 @@ async function serveFile(
     "accept-ranges": "bytes",
     etag: file.etag,
     "content-disposition": `${kind}; filename="${assetId}${signature.slice(signature.lastIndexOf("."))}"`,
-    "cache-control": `private, max-age=${CACHE_SECONDS}, must-revalidate`,
+    "cache-control": cacheControlFor(file.role),
     ...FILE_SECURITY_HEADERS,
     "cross-origin-resource-policy": "cross-origin",
     "access-control-allow-origin": "*",
@@ -72,6 +74,12 @@ async function serveFile(
   const body = context.req.method === "HEAD" ? null : takeTurns(await file.read(range));
   return context.newResponse(body, range ? 206 : 200, headers);
 }
+
+/** The bytes of an asset never change, so a cached thumbnail is not validated again. */
+const cacheControlFor = (role: string) =>
+  role === "thumbnail"
+    ? `private, max-age=${THUMBNAIL_CACHE_SECONDS}, immutable`
+    : `private, max-age=${CACHE_SECONDS}, must-revalidate`;
 
 /** Parses a single byte range. Several ranges get the whole file, which HTTP allows. */
 function readRange(header: string | undefined, size: number) {

@@ -29,6 +29,7 @@ export const DecoderEnv = z.object({
         "that takes over such a process can then reach your secrets",
     ),
   DECODER_SECONDS: z.coerce.number().positive().default(20).describe("Timeout of one decoding, in seconds"),
+  THUMBNAILS: z.stringbool().default(true).describe("Whether Gesso makes thumbnails of results and uploads"),
 });
 
 export type DecoderPoolOptions = {

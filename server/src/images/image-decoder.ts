@@ -105,7 +105,8 @@ const verifyReencoded = (bytes: Uint8Array, original: ImageStructure): Inspected
   return { ...sizeOf(structure), bytes: stripMetadata(bytes, structure) };
 };
 
-const readStructure = (bytes: Uint8Array): ImageStructure => {
+/** Throws if the image is too large, too small or animated. */
+export const readStructure = (bytes: Uint8Array): ImageStructure => {
   const layout = detectFormat(bytes);
   const { width, height } = layout;
   if (width > MAX_IMAGE_SIDE || height > MAX_IMAGE_SIDE || width * height > MAX_IMAGE_PIXELS) {

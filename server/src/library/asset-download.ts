@@ -5,6 +5,7 @@ import type { Services } from "../runs/services.ts";
 
 export type AssetDownload = {
   media_type: string;
+  role: string;
   size_bytes: number;
   etag: string;
   read(range?: { start: number; end: number }): Promise<ReadableStream<Uint8Array>>;
@@ -28,6 +29,7 @@ export async function openAsset({ database, assets }: Dependencies, assetId: str
   if (row.deleted_at) throw new Fault("asset_expired");
   return {
     media_type: row.media_type,
+    role: row.role,
     size_bytes: Number(row.size_bytes),
     etag: `"${row.sha256}"`,
     async read(range) {

@@ -33,7 +33,12 @@ async function insertRuns(runs: Made[]): Promise<void> {
     const images = [...sources, ...(parent ? [parent] : [])].map((run) => ({ run }));
     return JSON.stringify(isDeleted ? [] : [{ task: "image.edit", images, masks: masks.map((run) => ({ run })) }]);
   });
-  const result = (id: string) => JSON.stringify({ outputs: [{ asset_id: id, media_type: "image/png", width: 1 }] });
+  const result = (id: string) => 
+    JSON.stringify({
+      outputs: [
+        { asset_id: id, media_type: "image/png", width: 1, thumbnails: { small: id, large: id }, thumbhash: "aGk=" },
+      ],
+    });
   await base.db.query(
     "test.sow",
     `insert into runs (run_id, tenant_id, user_id, operation, run_type, inputs, plan, parent_run_id, root_run_id, depth,
@@ -159,6 +164,8 @@ describe("runs.tree", () => {
     expect(totals).toEqual({ runs: 3, failed: 0, amount: 0.300001, unpriced: 1 });
     expect(nodes.find((node) => node.run_id === child)).toMatchObject({
       ...{ cost: { amount: 0.1, currency: "USD" }, provider: "fal", prompt: "a fox" },
+      thumbnails: { small: urls.sign(child, "image/webp"), large: urls.sign(child, "image/webp") },
+      thumbhash: "aGk=",
     });
     expect(nodes.map((node) => node.run_id)).not.toContain(gone);
   });

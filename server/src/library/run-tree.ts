@@ -2,7 +2,7 @@
 // are shown only while a run that still exists descends from them or references them.
 import { findRunTree, type RunTreeRow } from "../db/runs/run-tree.ts";
 import type { RunEdge, RunNode, RunTree } from "../kit/schemas/library.ts";
-import { liveStatus } from "../runs/render-run.ts";
+import { liveStatus, renderThumbnails } from "../runs/render-run.ts";
 import type { Services } from "../runs/services.ts";
 
 const MICRODOLLARS = 1e6;
@@ -75,8 +75,9 @@ function edgeRole(row: RunTreeRow, runId: string): RunEdge["role"] {
 }
 
 function renderTreeNode(services: Pick<Services, "assets">, row: RunTreeRow): RunNode {
+  const outputs = row.is_deleted ? [] : row.outputs;
   const url = (kind: string) => {
-    const file = row.is_deleted ? undefined : row.outputs.find(({ media_type }) => media_type.startsWith(kind));
+    const file = outputs.find(({ media_type }) => media_type.startsWith(kind));
     return file ? services.assets.signUrl(file.asset_id, file.media_type) : null;
   };
   return {
@@ -86,6 +87,8 @@ function renderTreeNode(services: Pick<Services, "assets">, row: RunTreeRow): Ru
     live_status: liveStatus(row),
     image_url: url("image/"),
     video_url: url("video/"),
+    thumbnails: renderThumbnails(services, outputs[0]?.thumbnails),
+    thumbhash: outputs[0]?.thumbhash ?? null,
     parent_run_id: row.parent_run_id,
     model: row.model,
     provider: row.provider,

@@ -14,9 +14,13 @@ import { findReplayedRun, resolveTreePosition } from "../runs/accept-run.ts";
 import { deriveId } from "../runs/ids.ts";
 import { buildRunWebhook } from "../runs/run-webhook.ts";
 import type { Services } from "../runs/services.ts";
-import { storeSource } from "../runs/store-source.ts";
+import { writeSource } from "../runs/store-source.ts";
+import { storeThumbnails } from "../runs/store-thumbnails.ts";
 
-export type UploadDependencies = Pick<Services, "assets" | "images" | "webhooks" | "ids" | "crashPoint">;
+export type UploadDependencies = Pick<
+  Services,
+  "assets" | "images" | "thumbnails" | "webhooks" | "ids" | "crashPoint" | "log"
+>;
 
 export async function uploadFile(
   services: UploadDependencies,
@@ -62,18 +66,19 @@ async function storeUpload(
   const webhook = buildRunWebhook(services.webhooks, { ...caller, run_id }, { webhook_url, webhook_secret });
   // The row of a provenance manifest is inserted before the run. The sweep of staged runs deletes it if the run fails.
   await insertStagedRun(database, { ...caller, run_id });
-  const { file: asset, provenance } = await storeSource(
-    { ...services, database },
-    { ...caller, run_id },
-    {
-      asset_id: deriveId(run_id, "upload"),
-      role: uploadDetails.isMask ? "mask" : "source",
-      bytes: await readFile(file.path),
-    },
-  );
+  const run = { ...caller, run_id };
+  const asset_id = deriveId(run_id, "upload");
+  const original = { asset_id, role: uploadDetails.isMask ? "mask" : "source", bytes: await readFile(file.path) };
+  const normalized = await services.images.normalize(original.bytes);
+  const { file: storedFile, provenance } = await writeSource({ ...services, database }, run, original, normalized);
+  const { references, files: thumbnailFiles } = await storeThumbnails(services, run, {
+    asset_id,
+    bytes: normalized.bytes,
+  });
   const discard = async () => {
     await discardStagedRun(database, run_id, provenance ? [provenance.asset_id] : []);
-    await services.assets.storage.delete([asset.storage_key, ...(provenance ? [provenance.storage_key] : [])]);
+    const storedFiles = [storedFile, ...(provenance ? [provenance] : []), ...thumbnailFiles];
+    await services.assets.storage.delete(storedFiles.map((each) => each.storage_key));
   };
   const row = await insertUploadRun(database, {
     ...caller,
@@ -92,7 +97,8 @@ async function storeUpload(
     deadlineSeconds: 0,
     idempotency,
     event_id: deriveId(run_id, "end"),
-    asset,
+    asset: { ...storedFile, ...references },
+    thumbnailFiles,
     storageLimits,
   }).catch(async (thrown) => {
     if (isQuotaFault(thrown)) await discard();

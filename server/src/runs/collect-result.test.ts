@@ -11,6 +11,7 @@ import {
   sha256,
 } from "../../test/support/step-fixtures.ts";
 import { setUpStep } from "../../test/support/step-setup.ts";
+import { findAssets } from "../db/runs/assets.ts";
 import { findLatestAttempt } from "../db/runs/attempts.ts";
 import { Fault } from "../faults.ts";
 import type { Task } from "../kit/operation.ts";
@@ -47,6 +48,29 @@ describe("collecting", () => {
     fake.poll = async () => done("one");
     expect(await collect()).toMatchObject({ state: "produced", files: [{ sha256: sha256("one") }] });
     expect((await stateOf()).state).toBe("succeeded");
+  });
+
+  it("stores thumbnails beside each result, whose rows exist together with that of the result", async () => {
+    fake.poll = async () => done("one");
+    const collected = await collect();
+    const [file] = collected.state === "produced" ? collected.files : [];
+    const ids = Object.values(file!.thumbnails!);
+    expect(await findAssets(database.db, claim.tenant_id, [file!.asset_id, ...ids])).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ asset_id: ids[0], role: "thumbnail", width: 320, media_type: "image/webp" }),
+        expect.objectContaining({ asset_id: ids[1], role: "thumbnail", width: 640, media_type: "image/webp" }),
+      ]),
+    );
+    expect(file!.thumbhash).toEqual(expect.any(String));
+  });
+
+  it("stores a result without thumbnails if they cannot be made", async () => {
+    fake.poll = async () => done("one");
+    services.thumbnails.make = () => Promise.reject(new Fault("service_overloaded"));
+    const collected = await collect();
+    expect(collected).toMatchObject({ state: "produced", files: [{ sha256: sha256("one") }] });
+    expect(collected.state === "produced" && collected.files[0]!.thumbnails).toBe(undefined);
+    expect(runtime.messages).toContain("file stored without thumbnails");
   });
 
   it("returns the same if it is repeated after a crash", async () => {

@@ -2,18 +2,32 @@
 import type { AttemptHistoryRow } from "../db/runs/attempt-history.ts";
 import type { RunRow, StoredAsset } from "../db/runs/runs.ts";
 import type { RunResult } from "../kit/operation.ts";
-import type { Attempt, JsonObject, Run } from "../kit/schemas/run.ts";
+import type { Attempt, JsonObject, Run, RunOutput } from "../kit/schemas/run.ts";
 import { operations } from "../operations/all.ts";
 import type { Services } from "./services.ts";
 
+const THUMBNAIL_TYPE = "image/webp";
 const UPLOAD_RUN_TYPES = ["upload", "mask-upload"];
 
 type Dependencies = Pick<Services, "assets">;
 
-export const renderAsset = (services: Dependencies, asset: StoredAsset) => ({
+export const renderAsset = (services: Dependencies, { thumbnails, thumbhash, ...asset }: StoredAsset) => ({
   ...asset,
   url: services.assets.signUrl(asset.asset_id, asset.media_type),
+  thumbnails: renderThumbnails(services, thumbnails),
+  thumbhash: thumbhash ?? null,
 });
+
+export const renderThumbnails = (
+  { assets }: Dependencies,
+  thumbnails: StoredAsset["thumbnails"],
+): RunOutput["thumbnails"] =>
+  thumbnails
+    ? {
+        small: assets.signUrl(thumbnails.small, THUMBNAIL_TYPE),
+        large: assets.signUrl(thumbnails.large, THUMBNAIL_TYPE),
+      }
+    : null;
 
 /** The results of every job, for operations with their own response format. */
 export function renderRunResult(services: Dependencies, row: RunRow): RunResult {

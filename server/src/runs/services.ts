@@ -3,6 +3,7 @@
 import type { Database } from "../db/connect.ts";
 import type { OpenSnapshot } from "../db/snapshot.ts";
 import type { ImageDecoder } from "../images/image-decoder.ts";
+import type { ThumbnailMaker } from "../images/thumbnail.ts";
 import type { VideoFrames } from "../images/video-frames.ts";
 import type { Clock, Ids, Random } from "../kit/clock.ts";
 import type { CrashPoint } from "../observe/crash-points.ts";
@@ -37,6 +38,7 @@ export type Services = ProcessRuntime & {
   http: OutboundHttp;
   images: ImageDecoder;
   videoFrames: VideoFrames;
+  thumbnails: ThumbnailMaker;
   providers: ProviderRegistry;
   jobFiles: JobFiles;
   spool: ResponseSpool;

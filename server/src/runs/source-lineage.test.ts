@@ -25,7 +25,7 @@ import type { Operation } from "../kit/operation.ts";
 import { parseInput } from "../kit/parse.ts";
 import type { JsonObject } from "../kit/schemas/run.ts";
 import { buildRunTree } from "../library/run-tree.ts";
-import { uploadFile } from "../library/upload.ts";
+import { type UploadDependencies, uploadFile } from "../library/upload.ts";
 import { combineImages } from "../operations/images/combine.ts";
 import { editGemini25 } from "../operations/images/edit-gemini25.ts";
 import { upscaleImage } from "../operations/images/upscale.ts";
@@ -34,7 +34,7 @@ import { type AcceptDependencies, acceptRun } from "./accept-run.ts";
 
 let database: TestDatabase;
 let folder: string;
-let services: AcceptDependencies;
+let services: AcceptDependencies & UploadDependencies;
 const caller = { tenant_id: TENANT, user_id: "u", key_id: null, token: null, expires_at: null } as unknown as Caller;
 const urlOf = (assetId: string) => `https://gesso.example/files/${assetId}`;
 
@@ -58,7 +58,7 @@ beforeAll(async () => {
     ...createStepServices({ ...parts, database: database.db.forTenant(TENANT) }),
     notifications: { runQueued: () => {} },
     logExhaustedBudget: () => {},
-  } as unknown as AcceptDependencies;
+  } as unknown as AcceptDependencies & UploadDependencies;
 });
 afterAll(async () => {
   await database?.stop();

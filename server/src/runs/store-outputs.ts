@@ -1,6 +1,6 @@
 // Stores the results of a provider request: fetches them from the provider's allowed origins, converts those whose
-// format the API promises, inspects them, and writes them under a content-addressed key. Storing the same results twice
-// changes nothing.
+// format the API promises, inspects them, and writes them and their thumbnails under a content-addressed key. Storing
+// the same results twice changes nothing.
 import { createHash } from "node:crypto";
 import type { Database } from "../db/connect.ts";
 import { saveRequestOutput } from "../db/runs/attempts.ts";
@@ -21,6 +21,7 @@ import type { ProducedState, ResolvedRequest } from "./execute.ts";
 import { deriveId, toAttemptRef } from "./ids.ts";
 import { findsObjects } from "./nothing-found.ts";
 import type { EnabledProvider } from "./provider-registry.ts";
+import { storeThumbnails, type ThumbnailDependencies } from "./store-thumbnails.ts";
 
 const MAX_OUTPUT_BYTES = 100 * 1024 * 1024;
 const FETCH_SECONDS = 60;
@@ -32,9 +33,12 @@ export type FileDependencies = {
   images: ImageDecoder;
   crashPoint(name: CrashPoint): void;
 };
-export type OutputDependencies = FileDependencies & {
-  database: Database;
-  assets: Pick<AssetStore, "storage" | "signUrl">;
+export type OutputDependencies = FileDependencies &
+  ThumbnailDependencies & {
+    database: Database;
+    assets: Pick<AssetStore, "storage" | "signUrl">;
+    http: Pick<OutboundHttp, "fetch">;
+  };| "signUrl">;
   http: Pick<OutboundHttp, "fetch">;
 };
 
@@ -64,13 +68,16 @@ export async function storeOutputs(
       const { name, score, box, duration, fps } = output;
       const asset_id = deriveId(claim.run_id, request.requestIndex, index);
       const file = await storeFile(dependencies, claim, { asset_id, role: "result", bytes });
-      return [{ ...file, ...omitUndefined({ name, score, box, duration, fps }) }];
+      const { references, files: thumbnailFiles } = await storeThumbnails(dependencies, claim, { asset_id, bytes });
+      const metadata = omitUndefined({ name, score, box, duration, fps });
+      return [{ file: { ...file, ...metadata, ...references }, thumbnailFiles }];
     }),
   );
-  const files = stored.flat();
+  const files = stored.flat().map(({ file }) => file);
+  const thumbnailFiles = stored.flat().flatMap((each) => each.thumbnailFiles);
   const attempt = toAttemptRef(claim.run_id, request.requestIndex, request.attemptNumber);
-  if (!(await saveRequestOutput(dependencies.database, claim, attempt, { files, data, request: request.request })))
-    return { state: "claim_lost" };
+  const output = { files, thumbnailFiles, data, request: request.request };
+  if (!(await saveRequestOutput(dependencies.database, claim, attempt, output))) return { state: "claim_lost" };
   const isIncomplete = outputs.length < requestedCount && !findsObjects(task);
   const warnings = isIncomplete ? [`The provider returned ${files.length} of ${requestedCount} results.`] : [];
   return {

@@ -78,6 +78,21 @@ describe("a file", () => {
     });
   });
 
+  it("that is a thumbnail is a small WebP file that browsers cache for a day, and is gone with its run", async () => {
+    const { run_id } = await upload("#7a3");
+    const { body: run } = await caller.get(`/runs/${run_id}`);
+    const { thumbnails, thumbhash } = run.outputs[0];
+    for (const url of [thumbnails.small, thumbnails.large]) {
+      const response = await fetch(url);
+      const cached = { "cache-control": "private, max-age=86400, immutable" };
+      expect(headersOf(response)).toMatchObject({ ...SAFE, ...cached, "content-type": "image/webp" });
+      expect(await sharp(Buffer.from(await response.arrayBuffer())).metadata()).toMatchObject({ width: 32, height: 24 });
+    }
+    expect(Buffer.from(thumbhash, "base64").byteLength).toBeGreaterThanOrEqual(5);
+    await caller.delete(`/runs/${run_id}`);
+    expect((await fetch(thumbnails.small)).status).toBe(410);
+  });
+
   it("that is the response itself has the same headers", async () => {
     const { headers, bytes } = await caller.post("/edits/remove-bg", { run_id: image.run_id }, { accept: "image/png" });
     expect(Object.fromEntries(headers)).toMatchObject({ ...SAFE, "content-type": "image/png" });

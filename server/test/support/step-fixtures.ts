@@ -9,6 +9,7 @@ import { type RunClaim, requestCancellation, requeueAllRuns, startClaimedRun } f
 import { claimQueuedRuns } from "../../src/db/runs/queue.ts";
 import { insertRun } from "../../src/db/runs/runs.ts";
 import { Fault } from "../../src/faults.ts";
+import type { ThumbnailFile, Thumbnails } from "../../src/images/thumbnail.ts";
 import type { Clock } from "../../src/kit/clock.ts";
 import type { Job } from "../../src/kit/operation.ts";
 import type { CrashPoint } from "../../src/observe/crash-points.ts";
@@ -135,6 +136,10 @@ export function createTestProviders(fakes: FakeProvider[], clock: Clock = system
   return Object.assign(registry, { open, failures });
 }
 
+const thumbnailOf = (text: string, side: number): ThumbnailFile => ({
+  ...{ bytes: Buffer.from(text), media_type: "image/webp", width: side, height: side },
+});
+
 /** Storage in memory, and a decoder that takes every file for a small image. */
 export function createTestFiles() {
   const objects = new Map<string, Uint8Array>();
@@ -156,6 +161,13 @@ export function createTestFiles() {
     videoFrames: {
       extract: async (video: Uint8Array, frame: string): Promise<Uint8Array> =>
         Buffer.from(`${frame} frame of ${Buffer.from(video)}`),
+    },
+    thumbnails: {
+      make: async (bytes: Uint8Array): Promise<Thumbnails> => ({
+        small: thumbnailOf(`small ${Buffer.from(bytes)}`, 320),
+        large: thumbnailOf(`large ${Buffer.from(bytes)}`, 640),
+        thumbhash: "3OcRJYB4d3h/iIeHeEh3eIhw+j3A",
+      }),
     },
     /** The asset id of a URL that this server signed. */
     findIdByUrl: (_url: string): string | undefined => undefined,
@@ -192,10 +204,10 @@ export function createStepServices({
   files,
   spool = createTestSpool(),
 }: StepParts) {
-  const { storage, images, videoFrames, findIdByUrl, fetch } = files ?? createTestFiles();
+  const { storage, images, videoFrames, thumbnails, findIdByUrl, fetch } = files ?? createTestFiles();
   const signUrl = (id: string) => `https://gesso.example/files/${id}`;
   const parts = {
-    ...{ ...runtime, database, spool, providers, images, videoFrames, http: { fetch } },
+    ...{ ...runtime, database, spool, providers, images, videoFrames, thumbnails, http: { fetch } },
     ...{ assets: { storage, signUrl, findIdByUrl } },
     notifications: { runEnded: (runId: string) => void runtime.endedRuns.push(runId) },
     loras: { names: new Set<string>(), allowsUnregistered: true },

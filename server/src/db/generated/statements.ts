@@ -2300,13 +2300,7 @@ export type StatementTypes = {
       metadata: JsonParameter;
       webhook_url: string | null | undefined;
       result: JsonParameter;
-      asset_id: string;
-      role: string;
-      storage_key: string;
-      media_type: string;
-      width: number;
-      height: number;
-      sha256: string;
+      files: JsonParameter;
       event_id: string;
       secret_id: string | null | undefined;
       secret_key_id: string | null | undefined;

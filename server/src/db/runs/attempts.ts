@@ -6,8 +6,9 @@ import type { JsonObject } from "../../kit/schemas/run.ts";
 import { isSuspendedSql } from "../access/suspension.ts";
 import type { Database } from "../connect.ts";
 import { statement } from "../statement.ts";
+import { insertFilesSql } from "./insert-files.ts";
 import type { RunClaim } from "./open-runs.ts";
-import type { StoredAsset } from "./runs.ts";
+import type { FileToInsert, StoredAsset } from "./runs.ts";
 
 export type AttemptRef = { run_id: string; request_index: number; attempt_number: number };
 export type AttemptClaim = RunClaim &
@@ -308,7 +309,9 @@ export async function markOutcomeUnknown(db: Database, id: AttemptRef): Promise<
 }
 
 type RequestOutput = {
-  files: (StoredAsset & { storage_key: string })[];
+  files: FileToInsert[];
+  /** Files that the output does not list. */
+  thumbnailFiles?: FileToInsert[];
   data?: JsonObject | undefined;
   request?: JsonObject | undefined;
 };
@@ -324,11 +327,7 @@ const SAVE_OUTPUT = statement(
    ), closed as (
      delete from open_requests where run_id = :run_id and request_index = :request_index and exists (select from claim)
    ), inserted as (
-     insert into assets (asset_id, run_id, tenant_id, role, storage_key, media_type, width, height, size_bytes, sha256)
-     select f.asset_id, run_id, tenant_id, f.role, f.storage_key, f.media_type, f.width, f.height, f.size_bytes,
-       f.sha256
-     from claim, jsonb_to_recordset(:files) as f (asset_id uuid, role text, storage_key text, media_type text,
-       width int, height int, size_bytes bigint, sha256 text)
+     ${insertFilesSql("claim")}
      on conflict do nothing
    ), succeeded as (
      update attempts set state = 'succeeded', finished_at = now(), lease_until = null,
@@ -344,14 +343,14 @@ export async function saveRequestOutput(
   db: Database,
   claim: RunClaim,
   id: AttemptRef,
-  { files, data, request }: RequestOutput,
+  { files, thumbnailFiles = [], data, request }: RequestOutput,
 ): Promise<boolean> {
   const output = { files: files.map(({ storage_key: _, ...file }) => file), ...(data && { data }) };
   const rows = await db.execute(SAVE_OUTPUT, {
     ...attemptParameters(id),
     run_id: claim.run_id,
     epoch: claim.epoch,
-    files: JSON.stringify(files),
+    files: JSON.stringify([...files, ...thumbnailFiles]),
     output,
     request,
   });

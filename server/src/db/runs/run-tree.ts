@@ -20,7 +20,7 @@ export type RunTreeRow = {
   finished_at: Date | null;
   prompt: string | null;
   is_deleted: boolean;
-  outputs: Pick<StoredAsset, "asset_id" | "media_type">[];
+  outputs: Pick<StoredAsset, "asset_id" | "media_type" | "thumbnails" | "thumbhash">[];
   /** Runs whose images and masks its plan uses. A tombstone has no plan. */
   image_run_ids: string[];
   mask_run_ids: string[];

@@ -13,6 +13,7 @@ import {
 import { type BudgetLimitKind, budgetHolders, toBudgetFault } from "../money/budgets.ts";
 import { statement } from "../statement.ts";
 import type { SealedSecret } from "../webhooks/secrets.ts";
+import { insertFilesSql } from "./insert-files.ts";
 import {
   HAS_FREE_STORAGE,
   IS_FILE_WITHIN_QUOTA,
@@ -35,7 +36,13 @@ export type StoredAsset = {
   box?: { x: number; y: number; width: number; height: number };
   duration?: number;
   fps?: number;
+  /** Asset ids of small copies. Absent in runs of earlier versions, and if none could be made. */
+  thumbnails?: { small: string; large: string };
+  thumbhash?: string;
 };
+
+/** A stored file whose row is inserted together with its run or its request. */
+export type FileToInsert = StoredAsset & { storage_key: string };
 
 /** `jobs` are the files of every job of the plan; `outputs`, those of the last. */
 export type StoredRunResult = { outputs: StoredAsset[]; jobs?: StoredAsset[][]; data?: JsonObject | null };
@@ -262,10 +269,8 @@ const ACCEPT_UPLOAD = statement(
        :metadata, :webhook_url?, 'completed', 1, :result, now(), now()
      from admission where is_within_quota and ${IDEMPOTENCY_KEY_IS_FREE}
      returning ${runColumns()}
-   ), asset as (
-     insert into assets (asset_id, run_id, tenant_id, role, storage_key, media_type, width, height, size_bytes, sha256)
-     select :asset_id, run_id, tenant_id, :role, :storage_key, :media_type, :width, :height, :size_bytes, :sha256
-     from accepted
+   ), files as (
+     ${insertFilesSql("accepted")}
    ), event as (
      insert into events (run_id, event_id, tenant_id, type, terminal)
      select run_id, :event_id, tenant_id, 'run.completed', true from accepted
@@ -280,9 +285,9 @@ const ACCEPT_UPLOAD = statement(
  */
 export async function insertUploadRun(
   db: Database,
-  run: NewRun & { asset: StoredAsset & { storage_key: string } },
+  run: NewRun & { asset: FileToInsert; thumbnailFiles?: FileToInsert[] },
 ): Promise<RunRow | undefined> {
-  const { storage_key, ...asset } = run.asset;
+  const { storage_key: _, ...asset } = run.asset;
   const [row] = await db.execute(ACCEPT_UPLOAD, {
     run_id: run.run_id,
     tenant_id: run.tenant_id,
@@ -296,14 +301,8 @@ export async function insertUploadRun(
     metadata: run.metadata,
     webhook_url: run.webhook_url,
     result: { outputs: [asset] },
-    asset_id: asset.asset_id,
-    role: asset.role,
-    storage_key,
-    media_type: asset.media_type,
-    width: asset.width,
-    height: asset.height,
     size_bytes: asset.size_bytes,
-    sha256: asset.sha256,
+    files: JSON.stringify([run.asset, ...(run.thumbnailFiles ?? [])]),
     event_id: run.event_id,
     ...storageParameters(run.storageLimits),
     ...idempotencyParameters(run.idempotency),

@@ -1,5 +1,5 @@
-// Compares the stored bytes and files that each tenant is counted with to the sums over its assets, in pieces of a
-// bounded number of rows on one snapshot: it can run while files are stored and deleted.
+// Compares the stored bytes and files that each tenant is counted with to the sums over its assets without thumbnails,
+// in pieces of a bounded number of rows on one snapshot: it can run while files are stored and deleted.
 import { FIRST_ID } from "../delete-batches.ts";
 import { readSnapshot, type Snapshot } from "../snapshot.ts";
 import { statement } from "../statement.ts";
@@ -15,10 +15,11 @@ const PIECE_ROWS = 50_000;
 const SUM_PIECE = statement(
   "storage_check.sum_piece",
   `with piece as materialized (
-     select asset_id, tenant_id, size_bytes, deleted_at from assets where asset_id > :after order by asset_id limit :rows
+     select asset_id, tenant_id, size_bytes, deleted_at is null and role <> 'thumbnail' as is_counted from assets
+     where asset_id > :after order by asset_id limit :rows
    )
-   select tenant_id, coalesce(sum(size_bytes) filter (where deleted_at is null), 0)::float as bytes,
-     count(*) filter (where deleted_at is null)::float as files,
+   select tenant_id, coalesce(sum(size_bytes) filter (where is_counted), 0)::float as bytes,
+     count(*) filter (where is_counted)::float as files,
      (select asset_id from piece order by asset_id desc limit 1) as last
    from piece group by tenant_id`,
 ).columns<TenantSums & { last: string }>();

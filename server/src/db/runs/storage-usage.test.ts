@@ -88,6 +88,21 @@ describe("the storage usage of a tenant", () => {
     expect(await findStorageMismatches(database.url, { pieceRows: 2 })).toEqual([]);
   });
 
+  it("does not count thumbnails, which are deleted with their run", async () => {
+    const thumbnailFiles = [{ ...fileOf(20), role: "thumbnail" }];
+    const db = database.db.forTenant(tenant_id);
+    const row = await insertUploadRun(db, { ...newRun(), asset: fileOf(100), thumbnailFiles });
+    expect(await usage()).toEqual({ bytes: 100, files: 1 });
+    expect(await findStorageMismatches(database.url)).toEqual([]);
+    const outboxId = v7();
+    await tombstoneRun(db, tenant_id, row!.run_id, outboxId);
+    expect(await usage()).toEqual({ bytes: 0, files: 0 });
+    const sql = "select payload from outbox where outbox_id = $1";
+    const [work] = await database.owner.query<{ payload: { keys: string[] } }>("test.outbox", sql, [outboxId]);
+    expect(work!.payload.keys).toContain(thumbnailFiles[0]!.storage_key);
+    expect(await findStorageMismatches(database.url)).toEqual([]);
+  });
+
   it("is visible only to its tenant", async () => {
     await upload(100);
     expect(await readStorageUsage(database.db.forTenant(v7()), tenant_id)).toEqual({ bytes: 0, files: 0 });

@@ -21,10 +21,15 @@ export type ReencodeOptions = { media_type: ImageType; orientation: number; isLo
 
 /** Turns the pixels upright and encodes them again, in sRGB, in the format they came in. */
 export const reencodeUpright = async (bytes: Uint8Array, options: ReencodeOptions): Promise<Uint8Array> => {
-  const [angle, isMirrored] = ORIENTATION_TRANSFORMS[options.orientation] ?? [0, false];
   const { depth } = await open(bytes).metadata();
-  const upright = open(bytes).flop(isMirrored).rotate(angle);
+  const upright = turnUpright(open(bytes), options.orientation);
   return encode(depth === "ushort" ? upright.toColourspace("rgb16") : upright, options).toBuffer();
+};
+
+/** `orientation` is that of EXIF. */
+export const turnUpright = (image: Sharp, orientation: number): Sharp => {
+  const [angle, isMirrored] = ORIENTATION_TRANSFORMS[orientation] ?? [0, false];
+  return image.flop(isMirrored).rotate(angle);
 };
 
 /** By EXIF orientation. The library always mirrors before it rotates clockwise. */

@@ -4,6 +4,7 @@ import { type DecoderMessage, encodeDecoderMessage, readDecoderMessages } from "
 import type { ImageSize } from "../image-size.ts";
 import { joinParts, type PixelTask, splitParts } from "../pixel-tasks.ts";
 import { assertDecodable, type ReencodeOptions, reencodeUpright } from "./decode.ts";
+import { makeThumbnails } from "./make-thumbnails.ts";
 import { mergeMasks } from "./merge-masks.ts";
 import { normalizeMask } from "./normalize-mask.ts";
 import { performPixelTask } from "./perform-pixel-task.ts";
@@ -30,6 +31,11 @@ const handleDecoderMessage = async ({ header, bytes }: DecoderMessage): Promise<
   if (header.work === "merge-masks") {
     const merged = await mergeMasks(splitParts({ header, bytes }), header.size as ImageSize, Number(header.margin));
     return { header: {}, bytes: merged };
+  }
+  if (header.work === "thumbnails") {
+    const options = { sides: header.sides as number[], orientation: Number(header.orientation) };
+    const { files, thumbhash } = await makeThumbnails(bytes, options);
+    return joinParts({ thumbhash }, files);
   }
   const mask = await normalizeMask(bytes, header.size as ImageSize | undefined);
   return mask === bytes ? { header: { isUnchanged: true }, bytes: nothing } : { header: {}, bytes: mask };

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { nonBlankText } from "../fields.ts";
 import { pageSchema } from "../pagination.ts";
-import { Run } from "./run.ts";
+import { Run, RunOutput } from "./run.ts";
 
 const RunNode = Run.pick({
   run_id: true,
@@ -20,6 +20,8 @@ const RunNode = Run.pick({
   finished_at: true,
 })
   .extend({
+    thumbnails: RunOutput.shape.thumbnails,
+    thumbhash: RunOutput.shape.thumbhash,
     prompt: z.string().nullable().describe("Prompt of the run. null without one, or for a deleted run"),
     deleted: z.boolean().describe("True for a deleted run. It is listed because other runs were derived from it"),
   })

@@ -11,7 +11,14 @@ const time = (description: string) => z.iso.datetime().describe(description);
 
 const Box = z.object({ x: z.int(), y: z.int(), width: z.int(), height: z.int() });
 
-const RunOutput = z
+const Thumbnails = z
+  .object({
+    small: z.url().describe("Signed URL of a WebP file whose longer side has at most 320 pixels"),
+    large: z.url().describe("Signed URL of a WebP file whose longer side has at most 640 pixels"),
+  })
+  .meta({ id: "Thumbnails" });
+
+export const RunOutput = z
   .object({
     asset_id: z.uuid(),
     url: z.url().describe("Stable, signed URL of the file. Needs no authentication"),
@@ -26,6 +33,14 @@ const RunOutput = z
     box: Box.optional().describe("Bounding box in pixels"),
     duration: z.number().optional().describe("Duration of a video in seconds"),
     fps: z.number().optional().describe("Frames per second of a video"),
+    thumbnails: Thumbnails.nullable().describe(
+      "Small copies of the image, or of the first frame of the video. null if there are none, as for runs of earlier " +
+        "versions",
+    ),
+    thumbhash: z
+      .string()
+      .nullable()
+      .describe("ThumbHash in base64: about 25 bytes for a blurred placeholder. null without thumbnails"),
   })
   .meta({ id: "Output" });
 export type RunOutput = z.infer<typeof RunOutput>;

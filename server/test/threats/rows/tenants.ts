@@ -39,7 +39,7 @@ export const tenants: ThreatSection = {
     {
       id: "T20",
       asset: "images",
-      entry: "layers, trees, files, streams",
+      entry: "layers, trees, files, thumbnails, streams",
       threat: "reads a derived representation that skips the check",
       control: "all representations are read through the same tenant condition; a file needs its signed URL",
       kind: "control and test",

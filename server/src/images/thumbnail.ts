@@ -1,0 +1,78 @@
+// Thumbnails of images and videos: two small WebP files without metadata, and a thumbhash. An isolated process makes
+// them; its reply is untrusted and checked like any other file.
+import type { DecoderPool } from "./decoder-pool.ts";
+import type { DecoderMessage } from "./decoder-protocol.ts";
+import { readStructure } from "./image-decoder.ts";
+import { detectFormat } from "./image-size.ts";
+import { stripMetadata, undecodableImage } from "./image-structure.ts";
+import { isVideo } from "./inspect-video.ts";
+import { splitParts } from "./pixel-tasks.ts";
+import type { VideoFrames } from "./video-frames.ts";
+
+export type ThumbnailFile = { bytes: Uint8Array; media_type: "image/webp"; width: number; height: number };
+/** `thumbhash` is in base64. */
+export type Thumbnails = { small: ThumbnailFile; large: ThumbnailFile; thumbhash: string };
+
+export type ThumbnailMaker = {
+  /**
+   * Thumbnails of an image, or of the first frame of a video. Undefined if they are switched off. Throws if there are
+   * none within a few seconds.
+   */
+  make(bytes: Uint8Array): Promise<Thumbnails | undefined>;
+};
+
+/** The longer side in pixels. A smaller image keeps its size. */
+const THUMBNAIL_SIDES = { small: 320, large: 640 };
+
+/** A run waits for its thumbnails, so they get less time than other work. Results of a burst take turns. */
+const WAIT_SECONDS = 10;
+const DECODE_SECONDS = 5;
+const VIDEO_SECONDS = 5;
+/** Far more than a thumbnail has. */
+const MAX_THUMBNAIL_BYTES = 256 * 1024;
+/** A thumbhash has 5 to 25 bytes. */
+const THUMBHASH = /^[A-Za-z0-9+/]{4,36}={0,2}$/;
+
+type ThumbnailOptions = { decoders: Pick<DecoderPool, "perform">; videoFrames: VideoFrames; isEnabled: boolean };
+
+export const createThumbnailMaker = ({ decoders, videoFrames, isEnabled }: ThumbnailOptions): ThumbnailMaker => ({
+  async make(bytes) {
+    if (!isEnabled) return undefined;
+    const image = isVideo(bytes) ? await withTimeout(videoFrames.extract(bytes, "first"), VIDEO_SECONDS) : bytes;
+    const structure = readStructure(image);
+    const header = { work: "thumbnails", sides: Object.values(THUMBNAIL_SIDES), orientation: structure.orientation };
+    const limits = { waitSeconds: WAIT_SECONDS, seconds: DECODE_SECONDS };
+    return readThumbnails(await decoders.perform({ header, bytes: stripMetadata(image, structure) }, limits));
+  },
+});
+
+function readThumbnails(reply: DecoderMessage): Thumbnails {
+  const { error, thumbhash } = reply.header;
+  if (error !== undefined) throw undecodableImage("pixels", error);
+  const [small, large, ...others] = splitParts(reply);
+  if (!small || !large || others.length > 0 || typeof thumbhash !== "string" || !THUMBHASH.test(thumbhash))
+    throw undecodableImage("pixels", "the isolated process returned no thumbnails");
+  return {
+    small: verifyThumbnail(small, THUMBNAIL_SIDES.small),
+    large: verifyThumbnail(large, THUMBNAIL_SIDES.large),
+    thumbhash,
+  };
+}
+
+function verifyThumbnail(bytes: Uint8Array, maxSide: number): ThumbnailFile {
+  const structure = detectFormat(bytes);
+  const { media_type, width, height } = structure;
+  const isThumbnail = media_type === "image/webp" && !structure.isAnimated && Math.max(width, height) <= maxSide;
+  if (!isThumbnail || bytes.byteLength > MAX_THUMBNAIL_BYTES)
+    throw undecodableImage("pixels", "the isolated process returned another image");
+  return { bytes: stripMetadata(bytes, structure), media_type, width, height };
+}
+
+/** The work itself goes on; its own time limit ends it. */
+async function withTimeout<T>(work: Promise<T>, seconds: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(undecodableImage("took too long")), seconds * 1000);
+  });
+  return Promise.race([work, timeout]).finally(() => clearTimeout(timer));
+}

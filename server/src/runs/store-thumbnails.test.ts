@@ -1,0 +1,63 @@
+import { createHash } from "node:crypto";
+import { expect, it } from "vitest";
+import { Fault } from "../faults.ts";
+import type { ThumbnailFile } from "../images/thumbnail.ts";
+import { storeThumbnails } from "./store-thumbnails.ts";
+
+const RUN = { run_id: "01990c3e-2f00-7000-8000-6f0c1a2b3c4d", tenant_id: "00000000-0000-7000-8000-000000000001" };
+const FILE = { asset_id: "01990c3e-2f00-7000-8000-000000000001", bytes: Buffer.from("image") };
+const thumbnailOf = (text: string, side: number): ThumbnailFile => ({
+  ...{ bytes: Buffer.from(text), media_type: "image/webp", width: side, height: side },
+});
+const made = { small: thumbnailOf("small", 320), large: thumbnailOf("large", 640), thumbhash: "aGFzaA==" };
+
+function setUp() {
+  const objects = new Map<string, string>();
+  const warnings: object[] = [];
+  const put = async (key: string, bytes: Uint8Array) => void objects.set(key, Buffer.from(bytes).toString());
+  const dependencies = {
+    assets: { storage: { put } as never },
+    thumbnails: { make: async () => made },
+    log: { warn: (fields: object) => void warnings.push(fields) },
+  };
+  return { objects, warnings, dependencies };
+}
+
+it("thumbnails are stored beside their file, below the prefix of its tenant and run", async () => {
+  const { dependencies, objects, warnings } = setUp();
+  const { references, files } = await storeThumbnails(dependencies, RUN, FILE);
+  const keys = ["small", "large"].map((text) => createHash("sha256").update(text).digest("hex"));
+  expect(files).toMatchObject([
+    { role: "thumbnail", media_type: "image/webp", width: 320, height: 320, size_bytes: 5, sha256: keys[0] },
+    { role: "thumbnail", media_type: "image/webp", width: 640, height: 640, size_bytes: 5, sha256: keys[1] },
+  ]);
+  expect(files.map((file) => objects.get(file.storage_key))).toEqual(["small", "large"]);
+  for (const { storage_key } of files) expect(storage_key.startsWith(`t/${RUN.tenant_id}/r/${RUN.run_id}/`)).toBe(true);
+  const [small, large] = files.map((file) => file.asset_id);
+  expect(references).toEqual({ thumbnails: { small, large }, thumbhash: "aGFzaA==" });
+  expect(warnings).toEqual([]);
+});
+
+it("thumbnails of the same file have the same ids when the step is repeated after a crash", async () => {
+  const { dependencies } = setUp();
+  expect(await storeThumbnails(dependencies, RUN, FILE)).toEqual(await storeThumbnails(dependencies, RUN, FILE));
+  const other = await storeThumbnails(dependencies, RUN, { ...FILE, asset_id: RUN.run_id });
+  expect(other.references).not.toEqual((await storeThumbnails(dependencies, RUN, FILE)).references);
+});
+
+it("a file gets no thumbnails and no warning if they are switched off", async () => {
+  const { dependencies, objects, warnings } = setUp();
+  const off = { ...dependencies, thumbnails: { make: async () => undefined } };
+  expect(await storeThumbnails(off, RUN, FILE)).toEqual({ references: {}, files: [] });
+  expect([objects.size, warnings]).toEqual([0, []]);
+});
+
+it("a file whose thumbnails cannot be made or stored is kept without them, with a warning in the log", async () => {
+  const { dependencies, warnings } = setUp();
+  const failing = [
+    { ...dependencies, thumbnails: { make: () => Promise.reject(new Fault("service_overloaded")) } },
+    { ...dependencies, assets: { storage: { put: () => Promise.reject(new Error("disk full")) } as never } },
+  ];
+  for (const each of failing) expect(await storeThumbnails(each, RUN, FILE)).toEqual({ references: {}, files: [] });
+  expect(warnings).toMatchObject([{ asset_id: FILE.asset_id }, { asset_id: FILE.asset_id }]);
+});
