@@ -4,6 +4,7 @@ import type { Caller, Role } from "../db/access/caller.ts";
 import { Fault } from "../faults.ts";
 
 type ScopedOperation = { name: string; http: { method: string } };
+type Permissions = Pick<Caller, "role" | "scopes">;
 
 /** Operations whose name does not begin with their resource. */
 const SCOPE_RESOURCES: Record<string, string> = { generateVideo: "videos", edit: "images" };
@@ -46,13 +47,21 @@ export function intersectScopes(one: readonly string[], other: readonly string[]
 }
 
 /** Throws unless role and scopes both allow the operation. */
-export function authorize(caller: Pick<Caller, "role" | "scopes">, operation: ScopedOperation): void {
+export function authorize(caller: Permissions, operation: ScopedOperation): void {
+  const refusal = findRefusal(caller, operation);
+  if (refusal) throw refusal;
+}
+
+export const mayCall = (caller: Permissions, operation: ScopedOperation): boolean =>
+  findRefusal(caller, operation) === undefined;
+
+function findRefusal(caller: Permissions, operation: ScopedOperation): Fault | undefined {
   const required = requiredScope(operation);
-  if (!needsScope(operation)) return;
-  if (missingScopes(caller.scopes, [required]).length > 0) throw new Fault("insufficient_scope", { required });
-  if (DENIED[caller.role].some((denied) => matchesScope(denied, required))) {
-    throw new Fault("permission_denied", { role: caller.role });
-  }
+  if (!needsScope(operation)) return undefined;
+  if (missingScopes(caller.scopes, [required]).length > 0) return new Fault("insufficient_scope", { required });
+  return DENIED[caller.role].some((denied) => matchesScope(denied, required))
+    ? new Fault("permission_denied", { role: caller.role })
+    : undefined;
 }
 
 export const splitScope = (scope: string) =>

@@ -7,6 +7,7 @@ import type { Routing } from "./fields.ts";
 import type { FilePart } from "./files.ts";
 import type { FieldRule } from "./rules.ts";
 import type { VideoFrame } from "./run-outputs.ts";
+import type { Catalogue } from "./schemas/catalogue.ts";
 import type { CustomModel, CustomModelPage, ModelGrant, ModelGrantPage } from "./schemas/custom-models.ts";
 import type { EventFilter } from "./schemas/events.ts";
 import type { CanceledRuns, Estimate, Layers, Prompt, PromptPage, RunHistogram, RunTree } from "./schemas/library.ts";
@@ -113,6 +114,7 @@ export type OperationServices = AccessServices & {
   money: MoneyServices;
   prompts: PromptStore;
   models: ModelRegistry;
+  catalogue: { get(): Promise<Catalogue> };
   webhooks: WebhookStore;
 };
 

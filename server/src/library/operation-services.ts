@@ -14,6 +14,7 @@ import { cancelMatchingRuns, cancelOpenRun } from "./cancel-runs.ts";
 import { buildLayers } from "./layers.ts";
 import { listRunPage, reportRunHistogram } from "./list-runs.ts";
 import { createModelRegistry } from "./model-registry.ts";
+import { buildCatalogue } from "./offer-catalogue.ts";
 import { createPromptStore } from "./prompts.ts";
 import { findQueuePosition } from "./queue-position.ts";
 import { reportRunLedger } from "./run-ledger.ts";
@@ -39,6 +40,7 @@ export function createOperationServices(
     },
     prompts: createPromptStore(services.ids, context),
     models: createModelRegistry(services, context),
+    catalogue: { get: async () => buildCatalogue(services, context.caller) },
   };
 }
 

@@ -1,5 +1,6 @@
 // The registry of operations. To add an operation, write its file and add a line here.
 export { listAudit } from "./audit/list.ts";
+export { getCatalogue } from "./catalogue/get.ts";
 export { streamEvents } from "./events/stream.ts";
 export { backgroundRemove } from "./images/background-remove.ts";
 export { generateCharacter } from "./images/character.ts";

@@ -121,7 +121,7 @@ describe("another tenant's IDs", () => {
   it("are tested in every operation that takes an ID; the other operations are listed", () => {
     const without = baseOperations.filter((operation) => !walked.some((position) => position.operation === operation));
     expect(without.map(({ name }) => name).sort()).toEqual([
-      ...["me.get", "members.add", "models.create", "prompts.create", "prompts.enhance"],
+      ...["catalogue.get", "me.get", "members.add", "models.create", "prompts.create", "prompts.enhance"],
       ...["runs.cancelAll", "runs.estimate"],
       ...["tenants.create", "tenants.list", "tokens.create", "usage.get", "webhooks.create"],
       ...["webhooks.listeners.create", "webhooks.secret.rotate", "webhooks.trigger"],

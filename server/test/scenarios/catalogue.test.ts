@@ -46,6 +46,16 @@ describe("the operator's file", () => {
     expect(body.cost).toEqual({ amount: 1, currency: "USD" });
   });
 
+  it("is what callers read as the catalogue, without offers that it disables", async () => {
+    const { status, body } = await createHttpCaller(world).get("/catalogue");
+    expect(status).toBe(200);
+    const offersOf = (model: string) => body.models.find((each: any) => each.model === model)?.offers ?? [];
+    const bound = { provider: "sandbox", upstream: "replay/vendorc", price: 0.5, per: "megapixel", preferred: true };
+    expect(offersOf("vendorc")).toMatchObject([bound]);
+    expect(offersOf("flux-dev")[0]).toMatchObject({ provider: "sandbox", price: 0.03, per: "image" });
+    expect(offersOf("nanobanana").filter((offer: any) => offer.provider === "sandbox")).toEqual([]);
+  });
+
   it("prices what was there, in estimates and in runs alike", async () => {
     const input = { prompt: "a paper boat", batch_size: 2 };
     const estimate = await createHttpCaller(world).post("/runs/estimate", { operation: "images.generate", input });

@@ -1,0 +1,99 @@
+// Response schemas of the catalogue: the offers of this installation. Limits have the names of `gesso.yaml`.
+import { z } from "zod";
+
+const OfferLimits = z
+  .object({
+    ratios: z.array(z.string()).optional().describe("The only aspect ratios, such as 16:9"),
+    sizes: z.array(z.string()).optional().describe("The only sizes, such as 1024x1024"),
+    sides: z
+      .object({
+        least: z.int().optional(),
+        most: z.int().optional(),
+        step: z.int().optional(),
+        least_pixels: z.int().optional(),
+        most_pixels: z.int().optional(),
+        most_ratio: z.number().optional().describe("Longer side divided by the shorter one"),
+      })
+      .optional()
+      .describe("Bounds of width and height in pixels, and of their product"),
+    durations: z.array(z.number()).optional().describe("The only durations of a video, in seconds"),
+    duration: z.object({ least: z.number(), most: z.number() }).optional().describe("Range of durations, in seconds"),
+    count: z.int().optional().describe("Maximum results per request. More results take several requests"),
+    images: z.int().optional().describe("Maximum input images"),
+    mask: z.boolean().optional().describe("false: requests with a mask are served by another offer"),
+    prompt: z.int().optional().describe("Maximum characters of a prompt"),
+    source: z
+      .object({ most_pixels: z.int().optional(), most_masked_pixels: z.int().optional() })
+      .optional()
+      .describe("Maximum pixels of a source image, and of the rectangle around the masked area"),
+  })
+  .meta({ id: "OfferLimits" });
+
+const OfferParameter = z
+  .object({
+    name: z.string(),
+    state: z
+      .enum(["honoured", "adapted", "unsupported", "excluded"])
+      .describe(
+        "honoured: used as it is; adapted: some values become the nearest supported one, with a warning; unsupported: " +
+          "ignored with a warning; excluded: requests with the parameter are served by another offer",
+      ),
+    how: z.string().optional().describe("How the value is used, for people"),
+    not_with: z.string().optional().describe("The parameter is ignored together with this one"),
+    only_with: z.string().optional().describe("The parameter is ignored without this one"),
+  })
+  .meta({ id: "OfferParameter" });
+
+const CatalogueOffer = z
+  .object({
+    task: z.string().describe("Kind of work, such as image.generate"),
+    provider: z.string(),
+    upstream: z.string().describe("Name of the model at the provider"),
+    preferred: z.boolean().describe("Whether Gesso tries this offer first for its task and model"),
+    price: z.number().nullable().describe("Price per unit in US dollars. null if unknown"),
+    per: z.enum(["image", "megapixel", "second", "call"]).describe("Unit of the price"),
+    latency: z.enum(["quick", "usual", "slow"]).describe("quick: a few seconds; usual: up to 30 s; slow: minutes"),
+    equivalence: z.string().nullable().describe("Failover group. null: the offer has no failover"),
+    limits: OfferLimits,
+    parameters: z.array(OfferParameter).describe("What the offer does with each parameter of its task"),
+    lifecycle: z.object({
+      state: z.enum(["active", "deprecated", "retired"]).describe("retired: Gesso does not use the offer"),
+      since: z.iso
+        .date()
+        .nullable()
+        .describe(
+          "Day when the state began. A day in the future is when an active offer is deprecated, or a deprecated one retired",
+        ),
+      successor: z.string().nullable().describe("Name of the next model at the provider"),
+    }),
+    open_until: z.iso
+      .datetime()
+      .nullable()
+      .describe("Until then Gesso sends no jobs to the offer, because it failed repeatedly. null: the offer is in use"),
+  })
+  .meta({ id: "CatalogueOffer" });
+export type CatalogueOffer = z.infer<typeof CatalogueOffer>;
+
+export const Catalogue = z
+  .object({
+    models: z
+      .array(
+        z.object({
+          model: z.string(),
+          description: z.string().nullable(),
+          offers: z.array(CatalogueOffer).describe("Offers of this installation, by task, the preferred one first"),
+        }),
+      )
+      .describe("Models with at least one offer"),
+    tasks: z
+      .array(
+        z.object({
+          task: z.string(),
+          models: z.array(z.string()),
+          operations: z.array(z.string()).describe("Operations with this task that the credential may call"),
+        }),
+      )
+      .describe("Tasks with at least one offer"),
+  })
+  .meta({ id: "Catalogue" });
+export type Catalogue = z.infer<typeof Catalogue>;
