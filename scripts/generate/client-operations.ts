@@ -37,6 +37,7 @@ export type Operation = {
   requestBody?: { content: Media };
   responses: Record<string, { content?: Media }>;
   "x-run-type"?: string;
+  "x-creates-run"?: boolean;
   "x-result-fields"?: string[];
   "x-rules"?: string[];
   "x-aliases"?: string[];

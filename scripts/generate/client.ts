@@ -69,7 +69,8 @@ const isBinary = (verb: ClientOperation) => verb.operation.responses["200"]?.con
 const isList = (verb: ClientOperation) => verb.method === "GET" && /Page$/.test(refName(verb.responseSchema) ?? "");
 const isStream = (verb: ClientOperation) =>
   Object.keys(verb.operation.responses["200"]?.content ?? {})[0] === "text/event-stream";
-const holdsRun = (verb: ClientOperation) => verb.method === "GET" && refName(verb.responseSchema) === "Run";
+const holdsRun = (verb: ClientOperation) =>
+  verb.operation["x-creates-run"] === true || (verb.method === "GET" && refName(verb.responseSchema) === "Run");
 const answerOf = (verb: ClientOperation) => refName(verb.responseSchema) ?? objectType(verb.responseSchema, "answered");
 const ownInput = ({ input, inPath }: ClientOperation) =>
   Object.keys(input.properties ?? {}).filter((field) => !inPath.includes(field));

@@ -100,6 +100,10 @@ export const faults = {
     message: "Gesso could not read a frame of the source video. Use an image, or another video; see details.reason.",
   },
   run_not_cancelable: { status: 409, message: "The run has already ended. There is nothing to cancel." },
+  run_not_repeatable: {
+    status: 409,
+    message: "Gesso does not know the request of this run: it is an upload or from an earlier version.",
+  },
   run_canceled: { status: 409, message: "The run was canceled before it produced an image." },
   tree_too_deep: { status: 422, message: "A run tree has at most 64 levels. Upload the image to start a new tree." },
   insufficient_credits: { status: 402, message: "The balance is too low for this run. Add credit first." },

@@ -224,6 +224,10 @@ export const faultGuidance: Record<FaultCode, { when: string; fix: string }> = {
     when: "The run is already `completed`, `failed` or `canceled`.",
     fix: "Nothing to do. To remove a finished run, delete it.",
   },
+  run_not_repeatable: {
+    when: "You repeat a run whose `given` is `null`: an upload, or a run that an earlier version of Gesso created.",
+    fix: "Create the run with a new request. `inputs` of the run has all values, including defaults.",
+  },
   run_canceled: {
     when: "You waited for the bytes of an image, and the run was canceled meanwhile.",
     fix: "Create the run again if you still need it.",

@@ -76,6 +76,7 @@ function describeOperation(operation: Operation, schemas: JsonObject): JsonObjec
     summary,
     tags: [name.split(".")[0]],
     ...(operation.run_type && { "x-run-type": operation.run_type }),
+    ...(operation.repeatRun && { "x-creates-run": true }),
     ...(operation.resultFields && { "x-result-fields": operation.resultFields }),
     ...(rules.length > 0 && { "x-rules": rules.map((rule) => rule.description) }),
     ...(operation.aliases && { "x-aliases": operation.aliases }),
@@ -184,7 +185,7 @@ function describeResponses(operation: Operation, schemas: JsonObject): JsonObjec
       }
     : { $ref: "#/components/responses/Error" };
   return {
-    ...(operation.plan
+    ...(operation.plan || operation.repeatRun
       ? {
           200: { ...ended, content: { ...ended.content, ...events } },
           202: { description: "The run is in progress", content },

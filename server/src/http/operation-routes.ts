@@ -14,6 +14,7 @@ import { createOperationServices, requireOwnRun } from "../library/operation-ser
 import { operations } from "../operations/all.ts";
 import { acceptRun } from "../runs/accept-run.ts";
 import { isRunOpen, renderRun, renderRunResult } from "../runs/render-run.ts";
+import { repeatRun } from "../runs/repeat-run.ts";
 import { createWebhookStore } from "../webhooks/webhook-store.ts";
 import { type AdmittedRequest, admitRequest } from "./admission.ts";
 import { acceptsCsv, respondWithCsv } from "./csv-response.ts";
@@ -159,9 +160,13 @@ async function acceptNewRun({ runs }: HttpServices, call: OperationCall, parsed:
   const { operation, request, admitted, prefer } = call;
   const { database, caller, idempotencyKey, storageLimits } = request;
   const { openRunLimits, consumeRunRateLimit: consumeRateLimit } = admitted;
-  const limits = { consumeRateLimit, openRunLimits, storageLimits };
-  const runRequest = { operation, parsed, idempotencyKey, isStrict: prefer.isStrict, ...limits };
-  const accepted = await acceptRun({ ...runs, database }, caller, runRequest).catch((thrown) => {
+  const options = { idempotencyKey, isStrict: prefer.isStrict, consumeRateLimit, openRunLimits, storageLimits };
+  const services = { ...runs, database };
+  const identity = { operation: operation.name, input: parsed.provided };
+  const accepting = operation.repeatRun
+    ? repeatRun(services, caller, { ...options, ...operation.repeatRun(parsed.input), identity })
+    : acceptRun(services, caller, { ...options, operation, parsed, identity });
+  const accepted = await accepting.catch((thrown) => {
     admitted.refundRunRateLimit();
     throw thrown;
   });

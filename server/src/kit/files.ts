@@ -18,8 +18,22 @@ export const isFilePart = (value: unknown): value is FilePart =>
 /** Metadata of a field that exists only in forms. */
 export const FORM_ONLY = { "x-body": "form" } as const;
 
+/** Replaces inline images and files in the input once they are stored. Runs show it in `inputs`. */
+export const STORED_ASSET = /^asset:([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
+
+const FILE_METADATA = { type: "string", format: "binary", "x-widget": "file", ...FORM_ONLY } as const;
+const FILE_REFUSAL = { params: { code: "invalid_type" }, error: "Must be a file in a multipart form." };
+
+/** A file to store as an upload. */
 export const fileField = (description: string) =>
+  z.custom<FilePart>(isFilePart, FILE_REFUSAL).describe(description).meta(FILE_METADATA);
+
+/** A file as the source of a run. When the request is repeated, the field refers to the stored file. */
+export const sourceFileField = (description: string) =>
   z
-    .custom<FilePart>(isFilePart, { params: { code: "invalid_type" }, error: "Must be a file in a multipart form." })
+    .custom<FilePart | string>(
+      (value) => isFilePart(value) || (typeof value === "string" && STORED_ASSET.test(value)),
+      FILE_REFUSAL,
+    )
     .describe(description)
-    .meta({ type: "string", format: "binary", "x-widget": "file", ...FORM_ONLY });
+    .meta(FILE_METADATA);

@@ -1,7 +1,7 @@
 // Images in inputs: a URL, base64, a run ID, an output of a run, a stored file, or a file of a form. This file alone
 // decides which of them a value is.
 import { z } from "zod";
-import { type FilePart, isFilePart } from "./files.ts";
+import { type FilePart, isFilePart, STORED_ASSET } from "./files.ts";
 import type { Source } from "./operation.ts";
 import { RUN_OUTPUT_SCHEMA, RunOutputReference } from "./run-outputs.ts";
 import type { JsonObject } from "./schemas/run.ts";
@@ -12,8 +12,6 @@ const DATA = /^data:image\/(?:png|jpeg|webp);base64,/i;
 const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/;
 /** The first bytes of PNG, JPEG and WebP, in base64. */
 const MAGIC = /^(?:iVBORw0KGgo|\/9j\/|UklGR)/;
-/** Replaces inline images and files in the input once they are stored. Runs show it in `inputs`. */
-const STORED_ASSET = /^asset:([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
 const MAX_BASE64 = 35 * 1024 * 1024;
 const MAX_URL_LENGTH = 2048;
 /** No field holds an image at a deeper level. The limit protects against deeply nested bodies. */

@@ -287,6 +287,14 @@ type QueryOperationSpec<Input extends z.ZodObject> = {
   respond(input: z.output<Input>, services: OperationServices): Promise<unknown>;
 };
 
+/** Creates a run of another operation: the request of an earlier run, with changes. */
+type RepeatOperationSpec<Input extends z.ZodObject> = Pick<RunOperationSpec<Input>, "renderResponse"> & {
+  repeatRun(input: z.output<Input>): RepeatedRequest;
+};
+
+/** `changes` is a JSON merge patch of the fields that the caller of the earlier run set. */
+export type RepeatedRequest = { run_id: string; changes: JsonObject };
+
 /** The response is a stream of these events. A stream of one run ends with the run. */
 type StreamOperationSpec<Input extends z.ZodObject> = { events(input: z.output<Input>): EventFilter };
 
@@ -296,6 +304,7 @@ type Variant = { variantOf: string; fixedValues: JsonObject };
 export type Operation = Omit<OperationSpec<z.ZodObject>, "example"> & { example: JsonObject } & Partial<
     Erased<RunOperationSpec<z.ZodObject>> &
       Erased<QueryOperationSpec<z.ZodObject>> &
+      Erased<RepeatOperationSpec<z.ZodObject>> &
       Erased<StreamOperationSpec<z.ZodObject>> &
       Variant
   >;
@@ -308,7 +317,13 @@ type Erased<Functions> = {
 };
 
 export const defineOperation = <Input extends z.ZodObject>(
-  spec: OperationSpec<Input> & (RunOperationSpec<Input> | QueryOperationSpec<Input> | StreamOperationSpec<Input>),
+  spec: OperationSpec<Input> &
+    (
+      | RunOperationSpec<Input>
+      | RepeatOperationSpec<Input>
+      | QueryOperationSpec<Input>
+      | StreamOperationSpec<Input>
+    ),
 ): Operation => spec as unknown as Operation;
 
 /** A second client name for the URL of `original`, with some fields fixed. */

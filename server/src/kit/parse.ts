@@ -57,17 +57,19 @@ const jsonSchemas = new WeakMap<Operation, z.ZodObject>();
 
 function inputSchemaFor(operation: Operation, body: BodyKind | undefined): z.ZodObject {
   if (body !== "json") return operation.input.strict();
-  const schema = jsonSchemas.get(operation) ?? operation.input.omit(formOnlyFields(operation) as object).strict();
+  const schema = jsonSchemas.get(operation) ?? withoutFormOnlyFields(operation).strict();
   jsonSchemas.set(operation, schema);
   return schema;
 }
 
-const formOnlyFields = ({ input }: Operation): Record<string, true> =>
-  Object.fromEntries(
-    Object.entries(input.shape)
-      .filter(([, field]) => innermost(field as z.ZodType).meta()?.["x-body"] === FORM_ONLY["x-body"])
-      .map(([name]) => [name, true as const]),
-  );
+const withoutFormOnlyFields = (operation: Operation): z.ZodObject =>
+  operation.input.omit(Object.fromEntries(listFormOnlyFields(operation).map((name) => [name, true])) as object);
+
+/** Fields that a JSON body cannot have. */
+export const listFormOnlyFields = ({ input }: Operation): string[] =>
+  Object.entries(input.shape)
+    .filter(([, field]) => innermost(field as z.ZodType).meta()?.["x-body"] === FORM_ONLY["x-body"])
+    .map(([name]) => name);
 
 const innermost = (field: z.ZodType): z.ZodType =>
   field instanceof z.ZodOptional || field instanceof z.ZodDefault ? innermost(field.unwrap() as z.ZodType) : field;

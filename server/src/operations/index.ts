@@ -59,6 +59,7 @@ export { getRun } from "./runs/get.ts";
 export { getRunHistogram } from "./runs/histogram.ts";
 export { getRunLedger } from "./runs/ledger.ts";
 export { listRuns } from "./runs/list.ts";
+export { rerun } from "./runs/rerun.ts";
 export { getRunTree } from "./runs/tree.ts";
 export { updateRun } from "./runs/update.ts";
 export { createTenant } from "./tenants/create.ts";

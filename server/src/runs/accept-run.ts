@@ -37,9 +37,16 @@ const MAX_TREE_DEPTH = 64;
 /** Fields that are stored sealed and never shown. */
 const SECRET_FIELDS = ["webhook_secret"];
 
+/** What makes two requests the same: the called operation and its input. */
+export type RequestIdentity = { operation: string; input: JsonObject };
+
 export type RunRequest = {
   operation: Operation;
   parsed: ParsedInput;
+  /** Default: the operation and its input. */
+  identity?: RequestIdentity;
+  /** The parent of the run, whatever its sources are. */
+  parentRunId?: string;
   idempotencyKey?: string | undefined;
   isStrict: boolean;
   /** Counts a new run against the rate limits of the caller, or throws. Not called for a replay. */
@@ -63,18 +70,8 @@ export async function acceptRun(
   request: RunRequest,
 ): Promise<AcceptedRun> {
   const { database } = services;
-  const { idempotency, findReplay } = identifyRequest(
-    { database, caller, idempotencyKey: request.idempotencyKey },
-    {
-      operation: request.operation.name,
-      kind: "run",
-      input: request.parsed.provided,
-      async find(runId) {
-        const row = await findReplayedRun(database, caller, runId);
-        return row && { row, isReplay: true };
-      },
-    },
-  );
+  const identity = request.identity ?? { operation: request.operation.name, input: request.parsed.provided };
+  const { idempotency, findReplay } = identifyRun(database, caller, { ...request, identity });
   const replay = await findReplay();
   if (replay) return replay;
 
@@ -122,6 +119,24 @@ export async function acceptRun(
   }
 }
 
+/** The stored form of the request's idempotency key, and the search for the run that it created before. */
+export const identifyRun = (
+  database: Database,
+  caller: Caller,
+  { idempotencyKey, identity }: Pick<RunRequest, "idempotencyKey"> & { identity: RequestIdentity },
+) =>
+  identifyRequest<AcceptedRun>(
+    { database, caller, idempotencyKey },
+    {
+      ...identity,
+      kind: "run",
+      async find(runId) {
+        const row = await findReplayedRun(database, caller, runId);
+        return row && { row, isReplay: true };
+      },
+    },
+  );
+
 /** Whether the statement that accepts the run certainly had no effect. A lost response may have followed a COMMIT. */
 const isRefusal = (thrown: unknown) =>
   isRolledBack(thrown) || (thrown instanceof Fault && thrown.code !== "dependency_unavailable");
@@ -163,7 +178,7 @@ async function buildNewRun(
   ).amount;
   const { isStrict } = request;
   const adjustments = judgeParameters(operation, parsed, { plan: plannedJobs, planAdjustments, isStrict });
-  const treePosition = await findTreePosition(services.database, caller, { operation, parsed, plan, link });
+  const treePosition = await findTreePosition(services.database, caller, { ...request, plan, link });
   const sources = await assertSourcesUsable(services, caller, plan, request.files);
   checkMaxCost(estimate, parsed.input.max_cost as number | undefined);
   const { webhook_secret, metadata, webhook_url, ...inputs } = parsed.input;
@@ -215,18 +230,27 @@ export async function resolveTreePosition(database: Database, caller: Caller, pa
 }
 
 type TreePosition = { parent_run_id?: string; root_run_id?: string; depth: number };
-type PlannedRun = Pick<RunRequest, "operation" | "parsed"> & { plan: Job[]; link: (source: Source) => Source };
+type PlannedRun = Pick<RunRequest, "operation" | "parsed" | "parentRunId"> & {
+  plan: Job[];
+  link: (source: Source) => Source;
+};
 
 /**
- * The parent is the run that the caller named, or else the run of the image that the operation derives from. Only a
- * named run is refused as a parent: an image of a tree at its maximum depth is a reference instead.
+ * The parent is the run that is repeated, the run that the caller named, or else the run of the image that the
+ * operation derives from. Only a named run is refused as a parent: an image of a tree at its maximum depth is a
+ * reference instead.
  */
 async function findTreePosition(
   database: Database,
   caller: Caller,
-  { operation, parsed, plan, link }: PlannedRun,
+  { operation, parsed, parentRunId, plan, link }: PlannedRun,
 ): Promise<TreePosition> {
   const namedRunId = operation.parent?.(parsed.input);
+  if (parentRunId) {
+    // A named run must exist, also if it does not become the parent.
+    await resolveTreePosition(database, caller, namedRunId);
+    return resolveTreePosition(database, caller, parentRunId);
+  }
   if (namedRunId || !operation.parent) return resolveTreePosition(database, caller, namedRunId);
   const source = operation.parentSource ? operation.parentSource(parsed.input) : plan[0]?.images?.[0];
   const sourceId = sourceRunId(source && link(source));

@@ -48,8 +48,8 @@ const renderResult = (services: Dependencies, row: RunRow): JsonObject | null =>
 export const liveStatus = ({ run_type, status }: Pick<RunRow, "run_type" | "status">): Run["live_status"] =>
   UPLOAD_RUN_TYPES.includes(run_type) ? null : status === "queued" ? "pending" : status;
 
-/** `metadata` is a column of its own. */
-function selectGiven({ given_fields, inputs, metadata, deleted_at }: RunRow): JsonObject | null {
+/** The fields that the caller set. `metadata` is a column of its own. */
+export function selectGiven({ given_fields, inputs, metadata, deleted_at }: RunRow): JsonObject | null {
   if (given_fields === null || deleted_at) return null;
   const values: JsonObject = { ...inputs, metadata };
   return Object.fromEntries(given_fields.filter((field) => field in values).map((field) => [field, values[field]]));

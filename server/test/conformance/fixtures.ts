@@ -6,6 +6,9 @@ import type { Suite } from "./suite.ts";
 const GRANTEE = { user_id: "maria" };
 
 const resourceFactories: Record<string, (suite: Suite) => Promise<string>> = {
+  // An upload has no request to repeat.
+  "/rerun": async ({ caller }) =>
+    (await caller.generate({ prompt: "x [sandbox:reject]", width: 64, height: 64 })).body.run_id,
   "/prompts/{": async ({ caller }) =>
     (await caller.post("/prompts", { name: "example", text: "a lighthouse" })).body.id,
   "/models": async ({ caller }) => {
@@ -54,7 +57,7 @@ export async function withEventPosition<Body>(suite: Suite, body: Body): Promise
   return { ...body, place };
 }
 
-/** Undefined: the path names none, or a run. */
+/** Undefined: the path names none, or a run of any kind. */
 export async function createResourceFor(suite: Suite, path: string): Promise<string | undefined> {
   const maker = Object.entries(resourceFactories).find(([place]) => path.includes(place))?.[1];
   return maker?.(suite);

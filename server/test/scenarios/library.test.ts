@@ -190,6 +190,22 @@ describe("edit.getLayers of operations of several jobs", () => {
   });
 });
 
+describe("runs.rerun", () => {
+  it("creates a child with the changed request, waits with sync, and returns the same run for the same key", async () => {
+    const { body: first } = await suite.caller.generate({ prompt: "a kite", seed: 1 });
+    const key = { "idempotency-key": v7() };
+    const request = { changes: { seed: 2, prompt: "two kites" }, sync: true };
+    const again = await suite.caller.post(`/runs/${first.run_id}/rerun`, request, key);
+    expect([again.status, again.body.status, again.body.parent_run_id]).toEqual([200, "completed", first.run_id]);
+    expect(again.body.given).toEqual({ prompt: "two kites", seed: 2 });
+    const replay = await suite.caller.post(`/runs/${first.run_id}/rerun`, request, key);
+    expect([replay.body.run_id, replay.headers.get("idempotent-replayed")]).toEqual([again.body.run_id, "true"]);
+    const open = await suite.caller.post(`/runs/${first.run_id}/rerun`, { changes: { prompt: "x [sandbox:delay=1]" } });
+    expect([open.status, open.headers.get("x-run-id")]).toEqual([202, open.body.run_id]);
+    expect((await suite.caller.post(`/runs/${await upload()}/rerun`, {})).body.code).toBe("run_not_repeatable");
+  });
+});
+
 describe("runs.estimate", () => {
   const estimate = (operation: string, input: unknown) => suite.caller.post("/runs/estimate", { operation, input });
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { promptField, runFields, seed } from "../../kit/fields.ts";
-import { fileField } from "../../kit/files.ts";
+import { sourceFileField } from "../../kit/files.ts";
 import { firstSource, imageField } from "../../kit/image-fields.ts";
 import { defineOperation } from "../../kit/operation.ts";
 import { pickProvided } from "../../kit/provided-fields.ts";
@@ -15,7 +15,7 @@ const input = z.object({
   prompt: promptField("Text that describes the character's action and surroundings"),
   character_reference_image: imageField("Image of the character").optional(),
   ...sourceRun("character_reference_run_id", "Run whose image shows the character. It becomes the parent"),
-  character_reference_file: fileField(
+  character_reference_file: sourceFileField(
     "Image of the character as a file. Takes precedence over the other sources",
   ).optional(),
   rendering_speed: z

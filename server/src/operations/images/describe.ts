@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { runFields, textField } from "../../kit/fields.ts";
-import { fileField } from "../../kit/files.ts";
+import { sourceFileField } from "../../kit/files.ts";
 import { firstSource, imageField } from "../../kit/image-fields.ts";
 import { defineOperation } from "../../kit/operation.ts";
 import { pickProvided } from "../../kit/provided-fields.ts";
@@ -17,7 +17,7 @@ export const describeImage = defineOperation({
   input: z.object({
     image_url: imageField("Source image").optional(),
     ...sourceRun("run_id", "Run whose image to describe. It becomes the parent"),
-    image: fileField("Source image as a file. Takes precedence over the other sources").optional(),
+    image: sourceFileField("Source image as a file. Takes precedence over the other sources").optional(),
     detail: z
       .enum(["short", "normal", "long"])
       .default("normal")

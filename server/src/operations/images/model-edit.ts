@@ -1,7 +1,7 @@
 // Fields, rules and plan of the edit operations that name a model.
 import type { z } from "zod";
 import { aspectRatio, promptField, runFields, seed } from "../../kit/fields.ts";
-import { fileField } from "../../kit/files.ts";
+import { sourceFileField } from "../../kit/files.ts";
 import { firstSource, imageField } from "../../kit/image-fields.ts";
 import type { Job } from "../../kit/operation.ts";
 import { atLeastOne, equalIfBoth } from "../../kit/rules.ts";
@@ -13,7 +13,7 @@ export const editFields = {
   prompt: promptField("Text that describes the change, 1 to 8,000 characters"),
   image_url: imageField("Image to edit").optional(),
   ...sourceRun("run_id", "Run whose image to edit. It becomes the parent"),
-  image: fileField("Image to edit, as a file. Takes precedence over the other sources").optional(),
+  image: sourceFileField("Image to edit, as a file. Takes precedence over the other sources").optional(),
   reference_image_url: imageField("Reference image for style or content").optional(),
   reference_url: imageField("Use reference_image_url instead").optional().meta({ deprecated: true }),
   aspect_ratio: aspectRatio().optional(),
@@ -23,7 +23,7 @@ export const editFields = {
 
 export const maskFields = {
   mask_url: imageField("Mask in the shape of the image. White marks the area that changes").optional(),
-  mask: fileField("Mask as a file. Takes precedence over mask_url").optional(),
+  mask: sourceFileField("Mask as a file. Takes precedence over mask_url").optional(),
 };
 
 type EditInput = z.output<z.ZodObject<typeof editFields>> & Partial<z.output<z.ZodObject<typeof maskFields>>>;

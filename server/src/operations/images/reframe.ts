@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { aspectRatio, promptField, runFields } from "../../kit/fields.ts";
-import { fileField } from "../../kit/files.ts";
+import { sourceFileField } from "../../kit/files.ts";
 import { firstSource, imageField } from "../../kit/image-fields.ts";
 import { defineOperation } from "../../kit/operation.ts";
 import { pickProvided } from "../../kit/provided-fields.ts";
@@ -21,7 +21,7 @@ export const reframeImage = defineOperation({
     prompt: promptField("Text that describes the new area, 1 to 8,000 characters").optional(),
     image_url: imageField("Source image").optional(),
     ...sourceRun("run_id", "Run whose image is the source. It becomes the parent"),
-    image_file: fileField("Source image as a file. Takes precedence over the other sources").optional(),
+    image_file: sourceFileField("Source image as a file. Takes precedence over the other sources").optional(),
     aspect_ratio: aspectRatio("New aspect ratio, such as 16:9"),
     model: z
       .enum(["photon-flash-1", "photon-1"])

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { filename, syncRunFields } from "../../kit/fields.ts";
-import { fileField } from "../../kit/files.ts";
+import { sourceFileField } from "../../kit/files.ts";
 import { firstSource, imageField } from "../../kit/image-fields.ts";
 import { defineOperation } from "../../kit/operation.ts";
 import { atLeastOne, onlyInForm, onlyInJson, required } from "../../kit/rules.ts";
@@ -16,7 +16,7 @@ export const removeBackground = defineOperation({
   input: z.object({
     imageUrl: imageField("Source image").optional(),
     ...sourceRun("run_id", "Run whose image is the source. It becomes the parent"),
-    image: fileField("Source image as a file. Takes precedence over the other sources").optional(),
+    image: sourceFileField("Source image as a file. Takes precedence over the other sources").optional(),
     filename: filename(),
     ...syncRunFields,
   }),

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { filename, promptField, syncRunFields } from "../../kit/fields.ts";
-import { fileField } from "../../kit/files.ts";
+import { sourceFileField } from "../../kit/files.ts";
 import { firstSource, imageField } from "../../kit/image-fields.ts";
 import { defineOperation } from "../../kit/operation.ts";
 import { atLeastOne, onlyInForm, onlyInJson, required } from "../../kit/rules.ts";
@@ -17,7 +17,7 @@ export const segmentImage = defineOperation({
     prompt: promptField("Text that names the object, 1 to 8,000 characters"),
     imageUrl: imageField("Source image").optional(),
     ...sourceRun("run_id", "Run whose image is the source. It becomes the parent"),
-    image: fileField("Source image as a file. Takes precedence over the other sources").optional(),
+    image: sourceFileField("Source image as a file. Takes precedence over the other sources").optional(),
     filename: filename(),
     ...syncRunFields,
   }),

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { runFields, seed } from "../../kit/fields.ts";
-import { fileField } from "../../kit/files.ts";
+import { sourceFileField } from "../../kit/files.ts";
 import { firstSource, imageField } from "../../kit/image-fields.ts";
 import { defineOperation } from "../../kit/operation.ts";
 import { atLeastOne } from "../../kit/rules.ts";
@@ -16,7 +16,7 @@ export const varyImage = defineOperation({
   input: z.object({
     image_url: imageField("Source image").optional(),
     ...sourceRun("run_id", "Run whose image is the source. It becomes the parent"),
-    image: fileField("Source image as a file. Takes precedence over the other sources").optional(),
+    image: sourceFileField("Source image as a file. Takes precedence over the other sources").optional(),
     n: z.int().min(1).max(4).default(2).describe("Number of variations, 1 to 4. Default: 2"),
     seed: seed(),
     ...runFields,
