@@ -15,6 +15,26 @@ export const faults = {
   },
   invalid_token: { status: 401, message: "The access token is invalid. Request a new token." },
   token_expired: { status: 401, message: "The access token has expired. Refresh it and retry." },
+  session_required: {
+    status: 401,
+    message: "Sign in to the console. The session does not exist, has ended or has expired.",
+  },
+  sign_in_code_invalid: {
+    status: 401,
+    message: "The sign-in link was already used, or is older than 60 seconds. Create a new link.",
+  },
+  sign_in_failed: {
+    status: 401,
+    message: "The sign-in at the identity provider failed. Start it again; see details.reason.",
+  },
+  cross_site_request: {
+    status: 403,
+    message: "The request does not come from the console of this server. Use the API with a key instead.",
+  },
+  login_too_old: {
+    status: 403,
+    message: "This operation needs a login of the last 10 minutes. Sign in again, then repeat it.",
+  },
   insufficient_scope: { status: 403, message: "The credential lacks a required scope. See details.required." },
   permission_denied: { status: 403, message: "Your role or credential does not permit this operation. See details." },
   tenant_suspended: { status: 403, message: "The tenant is suspended. Contact the operator of this installation." },

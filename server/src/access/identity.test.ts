@@ -44,6 +44,11 @@ describe("the identity of a credential", () => {
     expect((await describeAs({})).credential).toMatchObject({ kind: "external_token", key_id: null });
   });
 
+  it("tells a session of the console from the key that it came from", async () => {
+    const session = { session_id: v7(), method: "key" as const, last_login_at: new Date() };
+    expect((await describeAs({ key_id: v7(), session })).credential).toMatchObject({ kind: "session" });
+  });
+
   it("is refused if the tenant was deleted in the meantime", async () => {
     await expect(describeAs({ tenant_id: v7() })).rejects.toMatchObject({ code: "invalid_api_key" });
   });

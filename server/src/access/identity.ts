@@ -28,5 +28,7 @@ export async function describeCaller({
   };
 }
 
-const kindOf = ({ token, key_id }: Caller): Identity["credential"]["kind"] =>
-  token ? "token" : key_id ? "key" : "external_token";
+const kindOf = ({ session, token, key_id }: Caller): Identity["credential"]["kind"] => {
+  if (session) return "session";
+  return token ? "token" : key_id ? "key" : "external_token";
+};

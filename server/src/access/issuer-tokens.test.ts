@@ -165,3 +165,27 @@ describe("the members of a tenant", () => {
     expect((await issuers.authenticate({ sub }))?.role).toBe("viewer");
   });
 });
+
+describe("a member who signs in to the console", () => {
+  const client = { client_id: "console" };
+
+  it("has the scopes of the console and of the claims, and never those of the operator", async () => {
+    const issuers = open({ console: { ...client, scopes: ["images:write", "tenants:*"] }, scopes: ["runs:read"] });
+    const identify = (claims: object) => issuers.identify(issuers.findConsoleIssuer("corp")!, claims);
+    expect(await identify({ sub: "cleo", scope: "keys:read tenants:read" })).toEqual({
+      ...{ tenant_id: tenant, user_id: "corp:cleo", scopes: ["images:write", "runs:read", "keys:read"] },
+    });
+    await expect(identify({ scope: "keys:read" })).rejects.toMatchObject(invalid);
+    expect(open().findConsoleIssuer("corp")).toBeUndefined();
+  });
+
+  it("keeps no access after the issuer lost its client or the tenant", async () => {
+    const member = { tenant_id: tenant, user_id: "corp:dora", scopes: ["*"] };
+    const issuers = open({ console: client });
+    await issuers.identify(issuers.findConsoleIssuer("corp")!, { sub: "dora" });
+    expect(await issuers.findMember("corp", member)).toMatchObject({ ...member, role: "developer", key_id: null });
+    expect(await open().findMember("corp", member)).toBeUndefined();
+    expect(await open({ console: client, tenant_id: v7() }).findMember("corp", member)).toBeUndefined();
+    expect(await issuers.findMember("other", member)).toBeUndefined();
+  });
+});

@@ -2,7 +2,7 @@
 // claim alone never selects a tenant.
 import type { JWTPayload } from "jose";
 import { z } from "zod";
-import type { Caller } from "../db/access/caller.ts";
+import type { Caller, ResourceOwner } from "../db/access/caller.ts";
 import { findMemberIdentity, insertMemberOnFirstUse, type MemberIdentity } from "../db/access/members.ts";
 import type { Database } from "../db/connect.ts";
 import { Fault } from "../faults.ts";
@@ -49,6 +49,21 @@ const Issuer = z
       .positive()
       .max(24 * 60)
       .default(60),
+    /** The client of the console at this issuer. Without it, its users cannot sign in to the console. */
+    console: z
+      .strictObject({
+        client_id: z.string().min(1),
+        /** Absent for a public client, which only PKCE protects. */
+        client_secret: z.string().min(1).optional(),
+        /** OAuth scope of the sign-in, for claims that `openid` does not include. */
+        scope: z
+          .string()
+          .regex(/^openid( [\x21-\x7e]+)*$/)
+          .default("openid"),
+        /** Scopes of the sessions of its users. The role of a member limits them. */
+        scopes: z.array(z.string().refine(isScope)).default(["*"]),
+      })
+      .optional(),
   })
   .refine(
     ({ tenant_id, tenant_claim, tenants }) =>
@@ -56,6 +71,7 @@ const Issuer = z
     "either tenant_id, or tenant_claim with tenants",
   );
 export type Issuer = z.output<typeof Issuer>;
+export type ConsoleIssuer = Issuer & { console: NonNullable<Issuer["console"]> };
 
 export const IssuersEnv = z.object({
   OIDC_ISSUERS: z
@@ -85,6 +101,12 @@ function parseIssuers(text: string, context: z.RefinementCtx): Issuer[] {
 export type Issuers = {
   /** Returns undefined if no such issuer is configured. */
   authenticate(issuer: string, token: string): Promise<Caller> | undefined;
+  /** The settings of the issuer with this id, if its users can sign in to the console. */
+  findConsoleIssuer(id: string): ConsoleIssuer | undefined;
+  /** The member that verified claims of this issuer identify. A person who signs in for the first time is added. */
+  identify(issuer: Issuer, claims: JWTPayload): Promise<ResourceOwner & { scopes: string[] }>;
+  /** Reads the rights of a member anew. Undefined if the issuer is no longer configured for this tenant. */
+  findMember(id: string, member: ResourceOwner & { scopes: string[] }): Promise<Caller | undefined>;
   /** Clears the cache of members. */
   invalidate(): void;
 };
@@ -94,6 +116,19 @@ export type IssuersDependencies = { database: Database; get: HttpGet; clock: Pic
 export function createIssuers(settings: Issuer[], { database, get, clock }: IssuersDependencies): Issuers {
   const members = createExpiringCache<MemberIdentity>(clock);
   const issuers = new Map(settings.map((own) => [own.issuer, { own, keys: createJwks(own, get, clock) }]));
+  const requireMember = async (own: Issuer, identity: ResourceOwner, scopes: string[]): Promise<Caller> => {
+    const member = await members.get(JSON.stringify(identity), () => provisionMember(database, own, identity));
+    if (!member) throw new Fault("invalid_token");
+    if (member.is_suspended) throw new Fault("tenant_suspended");
+    if (member.is_removed || member.role === null) throw new Fault("permission_denied", { reason: "not_a_member" });
+    return {
+      ...identity,
+      ...{ key_id: null, role: member.role, scopes, limits: {}, expires_at: null, token: null },
+      // A token lives for minutes, and its user may leave: a key created with it must expire.
+      grants_until: new Date(clock.now() + own.max_key_days * DAY_MS),
+      tenant: { weight: member.weight, limits: member.tenant_limits },
+    };
+  };
   return {
     authenticate(issuer, token) {
       const configured = issuers.get(issuer);
@@ -104,29 +139,27 @@ export function createIssuers(settings: Issuer[], { database, get, clock }: Issu
         ...{ issuer, audience, algorithms, types, required: [own.user_claim], keys, skewSeconds: 60 },
         maxAgeSeconds: own.max_token_minutes * 60,
       };
-      return verifyToken(token, rules, clock).then(async (payload) => {
-        const identity = readIdentity(own, payload);
-        const member = await members.get(JSON.stringify(identity), () => provisionMember(database, own, identity));
-        if (!member) throw new Fault("invalid_token");
-        if (member.is_suspended) throw new Fault("tenant_suspended");
-        if (member.is_removed || member.role === null) throw new Fault("permission_denied", { reason: "not_a_member" });
-        return {
-          ...identity,
-          ...{ key_id: null, role: member.role, scopes: readScopes(own, payload), limits: {} },
-          ...{ expires_at: null, token: null },
-          // A token lives for minutes, and its user may leave: a key created with it must expire.
-          grants_until: new Date(clock.now() + own.max_key_days * DAY_MS),
-          tenant: { weight: member.weight, limits: member.tenant_limits },
-        };
-      });
+      return verifyToken(token, rules, clock).then((payload) =>
+        requireMember(own, readIdentity(own, payload), readScopes(own, payload)),
+      );
+    },
+    findConsoleIssuer: (id) => settings.find((own): own is ConsoleIssuer => own.id === id && own.console !== undefined),
+    async identify(own, claims) {
+      const scopes = [...new Set([...withoutOperatorScopes(own.console?.scopes ?? []), ...readScopes(own, claims)])];
+      const identity = readIdentity(own, claims);
+      await requireMember(own, identity, scopes);
+      return { ...identity, scopes };
+    },
+    async findMember(id, { tenant_id, user_id, scopes }) {
+      const own = settings.find((each) => each.id === id && each.console !== undefined);
+      if (!own || ![own.tenant_id, ...Object.values(own.tenants ?? {})].includes(tenant_id)) return undefined;
+      return requireMember(own, { tenant_id, user_id }, scopes);
     },
     invalidate: members.clear,
   };
 }
 
-type Identity = { tenant_id: string; user_id: string };
-
-function readIdentity(own: Issuer, payload: JWTPayload): Identity {
+function readIdentity(own: Issuer, payload: JWTPayload): ResourceOwner {
   const user = payload[own.user_claim];
   const tenantName = own.tenant_claim === undefined ? undefined : payload[own.tenant_claim];
   const tenants = new Map(Object.entries(own.tenants ?? {}));
@@ -136,18 +169,20 @@ function readIdentity(own: Issuer, payload: JWTPayload): Identity {
   return { tenant_id, user_id: `${own.id}:${user}` };
 }
 
+const withoutOperatorScopes = (scopes: string[]) => scopes.filter((scope) => splitScope(scope)[0] !== "tenants");
+
 /** Ignores scopes of other services. An issuer can never grant `tenants` scopes, which are the operator's. */
 function readScopes(own: Issuer, payload: JWTPayload): string[] {
   const claim = payload[own.scope_claim];
   const names = Array.isArray(claim) ? claim.map(String) : typeof claim === "string" ? claim.split(" ") : [];
-  const granted = names.filter((name) => isScope(name) && splitScope(name)[0] !== "tenants");
+  const granted = withoutOperatorScopes(names.filter(isScope));
   return [...new Set([...own.scopes, ...granted])];
 }
 
 async function provisionMember(
   database: Database,
   { role }: Issuer,
-  identity: Identity,
+  identity: ResourceOwner,
 ): Promise<MemberIdentity | undefined> {
   const member = await findMemberIdentity(database, identity.tenant_id, identity.user_id);
   if (!member || member.role !== null || role === null) return member;

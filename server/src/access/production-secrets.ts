@@ -18,8 +18,8 @@ export const isLoopbackHost = (host: string) =>
   host === "localhost" || host === "::1" || host === "[::1]" || /^127\./.test(host);
 
 /** `gesso dev` and tests listen on this machine and have a URL on it; all other servers are production servers. */
-const isProduction = ({ HOST, PUBLIC_URL }: SecretSettings) =>
-  !isLoopbackHost(HOST) || !isLoopbackHost(new URL(PUBLIC_URL).hostname);
+export const isLoopbackInstallation = ({ HOST, PUBLIC_URL }: Pick<SecretSettings, "HOST" | "PUBLIC_URL">): boolean =>
+  isLoopbackHost(HOST) && isLoopbackHost(new URL(PUBLIC_URL).hostname);
 
 const SAMPLE_WORDS =
   /change.?me|replace.?me|example|placeholder|password|default|your.?secret|secret.?of.?tests|\.\.\./i;
@@ -29,7 +29,7 @@ const MIN_DIFFERENT_CHARACTERS = 7;
 const MIN_S3_SECRET_LENGTH = 16;
 
 export function findWeakProductionSettings(settings: SecretSettings): WeakSetting[] {
-  if (!isProduction(settings)) return [];
+  if (isLoopbackInstallation(settings)) return [];
   const generated = (name: keyof SecretSettings, values: (string | undefined)[]): WeakSetting[] =>
     values.some((value) => value !== undefined && isGuessable(value))
       ? [{ name, message: "a sample value or easy to guess. Generate one with `openssl rand -hex 32`" }]

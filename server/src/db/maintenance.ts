@@ -24,6 +24,15 @@ const DELETE_START_RATES = statement(
 );
 const DELETE_BUDGETS = statement("maintenance.budgets", "delete from budgets where ends_at < now() - interval '1 day'");
 const DELETE_LEASES = statement("maintenance.leases", "delete from leases where until < now() - interval '1 hour'");
+/** A session that was not used for 12 hours, or is older than 7 days, is refused before it is deleted. */
+const DELETE_SESSIONS = statement(
+  "maintenance.console_sessions",
+  "delete from console_sessions where last_seen_at < now() - interval '1 day'",
+);
+const DELETE_CODES = statement(
+  "maintenance.console_codes",
+  "delete from console_codes where expires_at < now() - interval '1 hour'",
+);
 
 /** Deletes events after `eventDays` days. Returns whether there is more to delete. */
 export async function runMaintenance(db: Database, eventDays: number): Promise<boolean> {
@@ -35,5 +44,7 @@ export async function runMaintenance(db: Database, eventDays: number): Promise<b
   await db.execute(DELETE_START_RATES);
   await db.execute(DELETE_BUDGETS);
   await db.execute(DELETE_LEASES);
+  await db.execute(DELETE_SESSIONS);
+  await db.execute(DELETE_CODES);
   return hasMoreKeys || hasMoreEvents;
 }

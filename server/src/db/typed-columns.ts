@@ -3,7 +3,7 @@
 import type { PublicFault } from "../faults.ts";
 import type { Job } from "../kit/operation.ts";
 import type { JsonObject, RunStatus } from "../kit/schemas/run.ts";
-import type { Role } from "./access/caller.ts";
+import type { Role, SignInMethod } from "./access/caller.ts";
 import type { TenantDeletionState } from "./access/tenant-deletions.ts";
 import type { ResourceKind } from "./idempotency-keys.ts";
 import type { CustomModelRow } from "./library/custom-models.ts";
@@ -19,6 +19,7 @@ export type ColumnTypes = {
   "attempts.state": AttemptState;
   "attempts.ticket": JsonObject;
   "audit_log.details": JsonObject;
+  "console_sessions.method": SignInMethod;
   "events.data": JsonObject;
   "idempotency_keys.resource_kind": ResourceKind;
   "members.role": Role;

@@ -20,6 +20,36 @@ export const faultGuidance: Record<FaultCode, { when: string; fix: string }> = {
     when: "The access token is past its expiry time.",
     fix: "Request a new token. Pass a function as credential to the client, and it refreshes tokens by itself.",
   },
+  session_required: {
+    when:
+      "A request of the console has no session cookie, or its session has ended: by signing out, after 12 hours without a " +
+      "request, after 7 days, or because its key was revoked or its member was removed.",
+    fix: "Sign in to the console again. The cookie is no credential for `/api/v1`: send a key or a token there.",
+  },
+  sign_in_code_invalid: {
+    when: "The code of a sign-in link was exchanged before, is older than 60 seconds, or belongs to another installation.",
+    fix: "Run `gesso console` for a new link, or sign in with an API key.",
+  },
+  sign_in_failed: {
+    when:
+      "The identity provider refused the login, or its response does not match the login that this browser started. " +
+      "`details.reason` is `access_denied`, `identity_provider`, `not_started_here` or `insecure_url`.",
+    fix:
+      "Open the sign-in page again and log in within 10 minutes, at the URL in `PUBLIC_URL`. Operators: compare `console` " +
+      "in `OIDC_ISSUERS` with the client at the identity provider, and read the log for the cause.",
+  },
+  cross_site_request: {
+    when:
+      "A request with the path of the console comes from a page of another origin, from a link, or without the header " +
+      "`X-Gesso-Console: 1`.",
+    fix: "Programs call `/api/v1` with an API key. Open the console at the URL in `PUBLIC_URL`.",
+  },
+  login_too_old: {
+    when:
+      "A session of the console creates or changes keys, tokens, members, webhook secrets, tenants or credit, and its " +
+      "last login was more than 10 minutes ago. `details.last_login_at` is null if the identity provider did not say when.",
+    fix: "Sign in again with a key or at the identity provider, then repeat the request. API keys are not affected.",
+  },
   insufficient_scope: {
     when: "The key or token does not cover the operation. `details.required` has the missing scope or scopes.",
     fix: "Use a key with that scope, or create one. A key can only create keys with the same or narrower scopes.",

@@ -6,6 +6,9 @@ export type ResourceOwner = { tenant_id: string; user_id: string };
 
 export type Role = "owner" | "developer" | "viewer";
 
+/** How a session of the console began: with a one-time code, an API key, or an identity provider. */
+export type SignInMethod = "code" | "key" | "oidc";
+
 export type Caller = ResourceOwner & {
   /** Null for a token of an external issuer: no API key stands behind it. */
   key_id: string | null;
@@ -20,4 +23,6 @@ export type Caller = ResourceOwner & {
   tenant: { weight: number; limits: JsonObject };
   /** Set if the credential is an access token issued by this server for the key. `max_spend` is in US dollars. */
   token: { token_id: string; max_spend: number | null } | null;
+  /** Set if the credential is a session of the console. `last_login_at` is null if it is not known. */
+  session?: { session_id: string; method: SignInMethod; last_login_at: Date | null };
 };

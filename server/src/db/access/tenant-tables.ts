@@ -63,6 +63,8 @@ export const TENANT_CONDITIONS: Record<string, string> = {
   queue_start_rates: OWN,
   transfers: OWN,
   budgets: OWN,
+  console_codes: OWN,
+  console_sessions: OWN,
   api_keys: OWN,
   audit_pending: OWN,
   members: OWN,

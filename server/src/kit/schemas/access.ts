@@ -168,9 +168,12 @@ export const Identity = z
     tenant: Tenant.pick({ id: true, name: true, limits: true, retention_days: true }),
     credential: z.object({
       kind: z
-        .enum(["key", "token", "external_token"])
-        .describe("key: an API key; token: an access token of a key; external_token: a token of an identity provider"),
-      key_id: z.uuid().nullable().describe("Key of the credential. null for a token of an identity provider"),
+        .enum(["key", "token", "external_token", "session"])
+        .describe(
+          "key: an API key; token: an access token of a key; external_token: a token of an identity provider; session: a " +
+            "session of the console",
+        ),
+      key_id: z.uuid().nullable().describe("Key of the credential. null for a token or session of an identity provider"),
       scopes: z.array(z.string()).describe("Scopes of the credential. The role can deny some of them"),
       limits: AccessLimits.describe("Limits of the key"),
       expires_at: z.iso.datetime().nullable().describe("Expiry time. null: the credential does not expire"),
