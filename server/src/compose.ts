@@ -3,8 +3,12 @@ import { v7 } from "uuid";
 import { createAccessTokens } from "./access/access-tokens.ts";
 import { createApiKeyLookup } from "./access/api-key-lookup.ts";
 import { createAuthenticator } from "./access/authentication.ts";
+import { createConsoleLogin } from "./access/console-login.ts";
+import { createConsoleSessions } from "./access/console-sessions.ts";
 import { createCursorSigner } from "./access/cursors.ts";
 import { createIssuers } from "./access/issuers.ts";
+import { createSessionLookup } from "./access/session-lookup.ts";
+import { createSignInLimit } from "./access/sign-in-limit.ts";
 import { createUnknownKeyLimit } from "./access/unknown-key-limit.ts";
 import type { Config } from "./config.ts";
 import { createAuditSeal } from "./db/access/audit-seal.ts";
@@ -22,11 +26,11 @@ import { createPixelTasks } from "./images/pixel-tasks.ts";
 import { createThumbnailMaker } from "./images/thumbnail.ts";
 import { createVideoFrames } from "./images/video-frames.ts";
 import type { Clock } from "./kit/clock.ts";
-import type { SecretKeys } from "./kit/secret-keys.ts";
 import { createCrashPoint } from "./observe/crash-points.ts";
 import { createLogger } from "./observe/log.ts";
 import { createIpRangeMatcher } from "./outbound/ip-ranges.ts";
 import { createOutboundHttp } from "./outbound/outbound-http.ts";
+import { trustedFetch } from "./outbound/trusted-fetch.ts";
 import { trustedHttpGet } from "./outbound/trusted-http-get.ts";
 import { createCircuitBreaker } from "./runs/circuit-breaker.ts";
 import { parseAllowedLoras } from "./runs/custom-models.ts";
@@ -48,6 +52,8 @@ import { createWebhookPolicy } from "./webhooks/webhook-policy.ts";
 const SLOW_STATEMENTS = { statementMs: 30 * 60 * 1000, marginMs: 2000 };
 
 const systemClock: Clock = { now: () => Date.now(), monotonic: () => performance.now() };
+
+type KeyDerivation = ReturnType<typeof createKeyDerivation>;
 
 /** Private host names and addresses cannot be reached by a provider. */
 const isPubliclyReachable = (url: string) =>
@@ -72,20 +78,32 @@ export function composeSecretStore(config: Config) {
   return { database, secretCipher, audit, close: () => Promise.all([database.close(), httpClient.close()]) };
 }
 
-function composeAccess(config: Config, { database, clock, ids }: Services, secrets: SecretKeys) {
+function composeAccess(config: Config, { database, clock, ids }: Services, deriveKeys: KeyDerivation) {
   const keys = createApiKeyLookup(database, clock);
-  const accessTokens = createAccessTokens({ secrets, keys, clock });
+  const accessTokens = createAccessTokens({ secrets: deriveKeys("tokens"), keys, clock });
   const issuers = createIssuers(config.OIDC_ISSUERS, { database, get: trustedHttpGet, clock });
+  const unknownKeys = createUnknownKeyLimit(config.ADDRESS_UNKNOWN_KEYS_PER_MINUTE, clock);
+  const lookup = createSessionLookup({ database, keys, issuers, unknownKeys, clock });
   const invalidateCredentials = () => {
     keys.invalidate();
     issuers.invalidate();
+    lookup.invalidate();
   };
-  const unknownKeys = createUnknownKeyLimit(config.ADDRESS_UNKNOWN_KEYS_PER_MINUTE, clock);
+  const loginSecrets = deriveKeys("console-login");
   return {
     authenticator: createAuthenticator({ keys, accessTokens, issuers, unknownKeys }),
     access: {
       ...{ systemDatabase: database, accessTokens, ids, clock, invalidateCredentials },
       publicUrl: config.PUBLIC_URL,
+    },
+    console: {
+      sessions: createConsoleSessions({ database, lookup, keys, clock, ids }),
+      login: createConsoleLogin({
+        ...{ issuers, secrets: loginSecrets, send: trustedFetch, clock },
+        publicUrl: config.PUBLIC_URL,
+      }),
+      signInLimit: createSignInLimit(clock),
+      issuerIds: config.OIDC_ISSUERS.filter((issuer) => issuer.console).map(({ id }) => id),
     },
   };
 }
@@ -146,7 +164,7 @@ export function composeServices(config: Config, role: string) {
     engineClient,
     callbackSigner,
     audit: createAuditSeal({ database, keys: deriveKeys("audit"), clock, log }),
-    ...composeAccess(config, services, deriveKeys("tokens")),
+    ...composeAccess(config, services, deriveKeys),
     admission: createAdmission({ database, clock, random }, config),
     /** How the processes that decode images are isolated. */
     sandboxStatus: decoders.sandboxStatus,

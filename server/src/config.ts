@@ -48,6 +48,10 @@ const HttpEnv = z.object({
     .refine((secrets) => secrets.every((secret) => secret.length >= 32), "every secret needs at least 32 characters")
     .describe("Other secrets whose signatures stay valid during a rotation of GESSO_SECRET, comma-separated"),
   ...CorsEnv.shape,
+  CONSOLE: z
+    .stringbool()
+    .default(true)
+    .describe("Whether the API serves the console under /console: on or off. Default: on"),
   TRUSTED_PROXIES: ipRangeList().describe(
     "IP addresses and ranges of your own reverse proxies, comma-separated. Default: none",
   ),
@@ -236,7 +240,7 @@ export function readFetcherConfig(environment: Environment = process.env) {
     ...(parsed.success ? [] : describeEnvironmentIssues(parsed.error, env)),
     ...[...new Set(settingNames())]
       .filter(
-        (name) => env[name] !== undefined && name !== "FETCHER_TOKEN" && /KEY|SECRET|TOKEN|DATABASE_URL/.test(name),
+        (name) => env[name] !== undefined && name !== "FETCHER_TOKEN" && /KEY|SECRET|TOKEN|DATABASE_URL|OIDC_ISSUERS/.test(name),
       )
       .map((name) => `${name} is set: the fetcher must not have this credential`),
   ];

@@ -4,9 +4,11 @@
 // `--role doctor` checks the configuration and the dependencies, prints a report and exits.
 // `--role reseal` encrypts stored secrets and authenticates the audit log with the current GESSO_SECRET, and exits.
 import type { Server } from "node:http";
+import { fileURLToPath } from "node:url";
 import { parseArgs, styleText } from "node:util";
 import { createAdaptorServer } from "@hono/node-server";
 import { bootstrapFirstKey } from "./access/bootstrap-first-key.ts";
+import { isLoopbackInstallation } from "./access/production-secrets.ts";
 import { composeSecretStore, composeServices } from "./compose.ts";
 import {
   type Config,
@@ -39,6 +41,8 @@ import { resealSecrets } from "./webhooks/reseal-secrets.ts";
 /** Responses in flight get this long to finish. */
 const SHUTDOWN_TIMEOUT_MS = 30_000;
 const IDLE_SWEEP_MS = 50;
+/** Where the console is built. */
+const CONSOLE_FOLDER = fileURLToPath(new URL("../../console/dist", import.meta.url));
 
 type ComposedServices = ReturnType<typeof composeServices>;
 type Stoppable = { stop(): Promise<void> };
@@ -66,6 +70,7 @@ async function startHttp(composed: ComposedServices, config: Config, role: strin
           runWaiter,
           streams,
           findClientAddress,
+          console: composed.console,
         },
         {
           callbacks: callbackSigner,
@@ -73,6 +78,7 @@ async function startHttp(composed: ComposedServices, config: Config, role: strin
           corsOrigins: config.CORS_ORIGINS,
           addressDownloads: config.ADDRESS_DOWNLOADS,
           publicUrl: config.PUBLIC_URL,
+          console: config.CONSOLE ? { folder: CONSOLE_FOLDER, isLoopback: isLoopbackInstallation(config) } : undefined,
         },
       )
     : healthRoutes(checks, services.clock);

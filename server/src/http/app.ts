@@ -1,8 +1,9 @@
-// The HTTP application: operations, files, exports, provider callbacks, webhook keys, health, the OpenAPI document and
-// a few HTML pages.
+// The HTTP application: operations, files, exports, provider callbacks, webhook keys, health, the OpenAPI document,
+// the console and a few HTML pages.
 import { Hono } from "hono";
 import { Fault } from "../faults.ts";
 import { WEBHOOK_USER_AGENT } from "../webhooks/message-headers.ts";
+import { type ConsoleOptions, consoleRoutes } from "./console/console-routes.ts";
 import { corsMiddleware } from "./cors.ts";
 import { createDownloadLimit } from "./download-limit.ts";
 import { drainRequestBody } from "./drain-request.ts";
@@ -27,11 +28,13 @@ export type HttpAppOptions = {
   addressDownloads: number;
   /** URL of this server as its users write it. */
   publicUrl: string;
+  /** Undefined: no console. */
+  console?: Omit<ConsoleOptions, "publicUrl"> | undefined;
 };
 
 export function createApp(
   http: HttpServices,
-  { callbacks, checks, corsOrigins, addressDownloads, publicUrl }: HttpAppOptions,
+  { callbacks, checks, corsOrigins, addressDownloads, publicUrl, console: consoleOptions }: HttpAppOptions,
 ): Hono<HttpBindings> {
   const { log } = http.runs;
   const app = new Hono<HttpBindings>();
@@ -53,7 +56,8 @@ export function createApp(
   app.route("/", webhookKeyRoutes(http.webhooks, log));
   app.route("/", healthRoutes(checks, http.runs.clock));
   app.route("/", errorPageRoutes());
-  app.route("/", startPageRoutes(publicUrl));
+  if (consoleOptions) app.route("/", consoleRoutes(http, { ...consoleOptions, publicUrl }));
+  app.route("/", startPageRoutes(publicUrl, consoleOptions !== undefined));
   app.get("/openapi.json", (context) => context.body(openApi, 200, { "content-type": "application/json" }));
   app.notFound((context) => respondWithFault(context, new Fault("route_not_found"), log));
   app.onError((thrown, context) => respondWithFault(context, thrown, log));

@@ -1,7 +1,10 @@
 // What the HTTP layer uses. Built once per API process in `main.ts`.
 import type { AccessDependencies } from "../access/access-services.ts";
 import type { Authenticator } from "../access/authentication.ts";
+import type { ConsoleLogin } from "../access/console-login.ts";
+import type { ConsoleSessions } from "../access/console-sessions.ts";
 import type { CursorSigner } from "../access/cursors.ts";
+import type { SignInLimit } from "../access/sign-in-limit.ts";
 import type { Database } from "../db/connect.ts";
 import type { EventStreams } from "../events/event-streams.ts";
 import type { OperationDependencies } from "../library/operation-services.ts";
@@ -17,6 +20,14 @@ export type RunApiServices = AcceptDependencies &
   OperationDependencies &
   Pick<Services, "log" | "openSnapshot"> & { database: Database };
 
+/** How people sign in to the console. `issuerIds`: the identity providers that it has a client at. */
+export type ConsoleAccess = {
+  sessions: ConsoleSessions;
+  login: ConsoleLogin;
+  signInLimit: SignInLimit;
+  issuerIds: readonly string[];
+};
+
 export type HttpServices = {
   runs: RunApiServices;
   webhooks: WebhookStoreDependencies;
@@ -27,4 +38,5 @@ export type HttpServices = {
   runWaiter: RunWaiter;
   streams: EventStreams;
   findClientAddress: FindClientAddress;
+  console: ConsoleAccess;
 };

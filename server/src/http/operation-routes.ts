@@ -3,8 +3,10 @@
 import { createHash } from "node:crypto";
 import { type Context, Hono } from "hono";
 import { createAccessServices } from "../access/access-services.ts";
+import { assertRecentLogin } from "../access/recent-login.ts";
 import type { RequestContext } from "../access/request-context.ts";
 import { authorize, isOperatorOperation } from "../access/scopes.ts";
+import type { Caller } from "../db/access/caller.ts";
 import type { RunRow } from "../db/runs/runs.ts";
 import { Fault } from "../faults.ts";
 import type { Operation, OperationServices } from "../kit/operation.ts";
@@ -25,16 +27,26 @@ import { faultOfFailedRun, respondWithImage } from "./image-response.ts";
 import { type Preferences, parsePreferHeader } from "./prefer.ts";
 import { type HttpBindings, readRequest } from "./read-request.ts";
 
-const PREFIX = "/api/v1";
 const POLL_HINT_SECONDS = "2";
 
-export function operationRoutes(http: HttpServices): Hono<HttpBindings> {
+/** Where operations are served, and what applies to requests there in addition. */
+export type OperationMount = {
+  prefix: string;
+  /** Throws to refuse a request before its credential is looked at. */
+  checkRequest?(context: Context<HttpBindings>, operation: Operation): void;
+  onAdmitted?(caller: Caller, operation: Operation): void;
+};
+const PUBLIC_API: OperationMount = { prefix: "/api/v1" };
+
+export function operationRoutes(http: HttpServices, mount: OperationMount = PUBLIC_API): Hono<HttpBindings> {
   const { log } = http.runs;
   const app = new Hono<HttpBindings>();
-  for (const [path, own] of operationsByPath()) {
+  for (const [path, own] of operationsByPath(mount.prefix)) {
     for (const operation of own) {
       app.on(operation.http.method, path, (context) =>
-        handleOperation(http, operation, context).catch((thrown) => respondWithFault(context, thrown, log, operation)),
+        handleOperation(http, mount, operation, context).catch((thrown) =>
+          respondWithFault(context, thrown, log, operation),
+        ),
       );
     }
     app.all(path, (context) => {
@@ -52,13 +64,17 @@ type OperationCall = {
   request: RequestContext;
   admitted: AdmittedRequest;
   prefer: Preferences;
+  /** Of the path, for the URL of a new run. */
+  prefix: string;
 };
 
 async function handleOperation(
   http: HttpServices,
+  mount: OperationMount,
   operation: Operation,
   context: Context<HttpBindings>,
 ): Promise<Response> {
+  mount.checkRequest?.(context, operation);
   const caller = await http.authenticator.authenticate({
     headers: context.req.raw.headers,
     url: context.req.url,
@@ -67,6 +83,8 @@ async function handleOperation(
   const admitted = await admitRequest(http.admission, { caller, operation }, context);
   try {
     authorize(caller, operation);
+    assertRecentLogin(caller, operation, http.runs.clock);
+    mount.onAdmitted?.(caller, operation);
     const { database } = http.runs;
     const request: RequestContext = {
       caller,
@@ -79,10 +97,10 @@ async function handleOperation(
         context.header("idempotent-replayed", "true");
         admitted.refundRequestRateLimit();
       },
-      onRunAccepted: (runId) => setRunHeaders(context, runId),
+      onRunAccepted: (runId) => setRunHeaders(context, mount.prefix, runId),
     };
     const prefer = parsePreferHeader(context.req.header("prefer"));
-    return await handleAdmitted(http, { operation, context, request, admitted, prefer });
+    return await handleAdmitted(http, { operation, context, request, admitted, prefer, prefix: mount.prefix });
   } finally {
     admitted.endAdmission();
   }
@@ -134,7 +152,7 @@ async function respondWithNewRun(http: HttpServices, call: OperationCall, parsed
   const { database } = request;
   const accepted = await acceptNewRun(http, call, parsed);
   if (accepted.isReplay) context.header("idempotent-replayed", "true");
-  setRunHeaders(context, accepted.row.run_id);
+  setRunHeaders(context, call.prefix, accepted.row.run_id);
   const stream = await streamNewRun(http, call, accepted.row.run_id);
   if (stream) return stream;
 
@@ -179,8 +197,8 @@ async function acceptNewRun({ runs }: HttpServices, call: OperationCall, parsed:
   return accepted;
 }
 
-function setRunHeaders(context: Context, runId: string): void {
-  context.header("location", `${PREFIX}/runs/${runId}`);
+function setRunHeaders(context: Context, prefix: string, runId: string): void {
+  context.header("location", `${prefix}/runs/${runId}`);
   context.header("x-run-id", runId);
 }
 
@@ -266,9 +284,9 @@ function setDeprecationHeaders(context: Context, successor: string): void {
 }
 
 /** Paths without parameters come first, so that `/runs/generate` is not matched as a run id. */
-function operationsByPath(): [path: string, own: Operation[]][] {
+function operationsByPath(prefix: string): [path: string, own: Operation[]][] {
   const own = operations.filter((operation) => operation.variantOf === undefined);
-  const byPath = Object.entries(Object.groupBy(own, ({ http }) => `${PREFIX}${http.path}`)) as [string, Operation[]][];
+  const byPath = Object.entries(Object.groupBy(own, ({ http }) => `${prefix}${http.path}`)) as [string, Operation[]][];
   const isExact = ([path]: [string, Operation[]]) => !path.includes(":");
   return [...byPath.filter(isExact), ...byPath.filter((each) => !isExact(each))];
 }

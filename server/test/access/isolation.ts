@@ -1,6 +1,7 @@
 // Calls every operation with another tenant's IDs in every field that takes one, and reports the results.
 import { type ServerType, serve } from "@hono/node-server";
 import { v7 } from "uuid";
+import { isLoopbackInstallation } from "../../src/access/production-secrets.ts";
 import { composeServices } from "../../src/compose.ts";
 import { readConfig } from "../../src/config.ts";
 import type { Database } from "../../src/db/connect.ts";
@@ -14,11 +15,15 @@ import { buildInputWithId, type IdField, type IdKind } from "./id-fields.ts";
 
 export type TestApi = { url: string; close(): Promise<void> };
 
-/** The whole HTTP API on a socket with a real database; `wrap` can change statements before they are sent. */
+/**
+ * The whole HTTP API on a socket with a real database; `wrap` can change statements before they are sent.
+ * `consoleFolder` has the files of the console.
+ */
 export async function startTestApi(
   { url }: TestDatabase,
   env: Record<string, string>,
   wrap: (db: Database) => Database = (db) => db,
+  consoleFolder = "/nowhere",
 ): Promise<TestApi> {
   const config = readConfig({
     ...{ DATABASE_URL: url, GESSO_SECRET: "a secret of tests that is long enough to be one", STORAGE: "disk" },
@@ -33,7 +38,11 @@ export async function startTestApi(
   const streams = createEventStreams(services, config);
   const app = createApp(
     { ...composed, runs: services, webhooks: composed.webhookServices, runWaiter, streams },
-    { callbacks: composed.callbackSigner, checks, corsOrigins: [], addressDownloads: 0, publicUrl: config.PUBLIC_URL },
+    {
+      ...{ callbacks: composed.callbackSigner, checks, corsOrigins: [], addressDownloads: 0 },
+      publicUrl: config.PUBLIC_URL,
+      console: config.CONSOLE ? { folder: consoleFolder, isLoopback: isLoopbackInstallation(config) } : undefined,
+    },
   );
   const server = await new Promise<ServerType>((resolve) => {
     const opened = serve({ fetch: app.fetch, hostname: "127.0.0.1", port: 0 }, () => resolve(opened));

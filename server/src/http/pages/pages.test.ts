@@ -7,7 +7,7 @@ import { errorPageRoutes } from "./error-pages.ts";
 import { escapeHtml, renderInline } from "./html-page.ts";
 import { startPageRoutes } from "./start-page.ts";
 
-const app = new Hono().route("/", errorPageRoutes()).route("/", startPageRoutes("https://images.example.com"));
+const app = new Hono().route("/", errorPageRoutes()).route("/", startPageRoutes("https://images.example.com", true));
 const browser = { accept: "text/html,application/xhtml+xml" };
 
 test.each(Object.keys(faults) as FaultCode[])("the page of %s says when it happens and what to do", async (code) => {
@@ -31,7 +31,11 @@ test("the list links every code", async () => {
 test("a browser gets the start page with this server's URL, and an API client a 404", async () => {
   const page = await app.request("/", { headers: browser });
   expect(page.status).toBe(200);
-  expect(await page.text()).toContain("https://images.example.com/api/v1/runs/generate");
+  const html = await page.text();
+  expect(html).toContain("https://images.example.com/api/v1/runs/generate");
+  expect(html).toContain(`href="/console"`);
+  const withoutConsole = new Hono().route("/", startPageRoutes("https://images.example.com", false));
+  expect(await (await withoutConsole.request("/", { headers: browser })).text()).not.toContain("/console");
   expect((await app.request("/", { headers: { accept: "application/json" } })).status).toBe(404);
   expect((await app.request("/")).status).toBe(404);
 });

@@ -1,0 +1,60 @@
+// Sign in to the console at an identity provider: sends the browser there, and begins a session when it comes back.
+// Both are navigations, so a failure leads to the console's sign-in page, with the code and the request id of the
+// error.
+import { Hono } from "hono";
+import { LOGIN_SECONDS } from "../../access/console-login.ts";
+import { SESSION_SECONDS } from "../../access/session-lookup.ts";
+import { readCookies, readSessionSecret, sessionCookie } from "../../access/session-secret.ts";
+import { toFault } from "../../faults.ts";
+import type { HttpServices } from "../http-services.ts";
+import type { HttpBindings } from "../read-request.ts";
+
+/** `Lax`, unlike the session, because the browser comes back from another site. The cookie alone grants nothing. */
+const LOGIN_COOKIE = "__Host-gesso-login";
+const LOGIN_ATTRIBUTES = "Path=/; HttpOnly; Secure; SameSite=Lax";
+const ISSUER_ID = "[a-z0-9][a-z0-9-]{0,31}";
+
+export function loginRoutes({ console: { sessions, login }, runs: { log } }: HttpServices): Hono<HttpBindings> {
+  const app = new Hono<HttpBindings>();
+  const failurePath = (thrown: unknown, requestId: string) => {
+    const fault = toFault(thrown);
+    log.warn({ request_id: requestId, code: fault.code, err: fault.cause ?? fault }, "sign-in to the console failed");
+    return `/console/?${new URLSearchParams({ sign_in_error: fault.code, request_id: requestId })}`;
+  };
+  app.use("/console/session/oidc/*", async (context, next) => {
+    context.header("cache-control", "no-store");
+    context.header("referrer-policy", "no-referrer");
+    await next();
+  });
+
+  app.get(`/console/session/oidc/:issuer{${ISSUER_ID}}`, async (context) => {
+    try {
+      const { url, cookie } = await login.start(context.req.param("issuer"), {
+        returnTo: context.req.query("return_to"),
+        isAgain: context.req.query("again") === "true",
+      });
+      context.header("set-cookie", `${LOGIN_COOKIE}=${cookie}; ${LOGIN_ATTRIBUTES}; Max-Age=${LOGIN_SECONDS}`);
+      return context.redirect(url);
+    } catch (thrown) {
+      return context.redirect(failurePath(thrown, context.res.headers.get("x-request-id") ?? ""));
+    }
+  });
+
+  app.get(`/console/session/oidc/:issuer{${ISSUER_ID}}/callback`, async (context) => {
+    const { headers } = context.req.raw;
+    const cookies = readCookies(headers, LOGIN_COOKIE);
+    context.header("set-cookie", `${LOGIN_COOKIE}=; ${LOGIN_ATTRIBUTES}; Max-Age=0`);
+    try {
+      const query = new URL(context.req.url).search;
+      const cookie = cookies.length === 1 ? cookies[0] : undefined;
+      const { signIn, returnTo } = await login.finish(context.req.param("issuer"), query, cookie);
+      // The session cookie is not sent with this request, which another site caused: an old session ends by itself.
+      const { secret } = await sessions.begin(signIn, readSessionSecret(headers));
+      context.header("set-cookie", sessionCookie(secret, SESSION_SECONDS), { append: true });
+      return context.redirect(returnTo);
+    } catch (thrown) {
+      return context.redirect(failurePath(thrown, context.res.headers.get("x-request-id") ?? ""));
+    }
+  });
+  return app;
+}

@@ -1,0 +1,85 @@
+// A real identity provider with login pages on a socket of this machine, and a browser that logs in there.
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { exportJWK } from "jose";
+import Provider from "oidc-provider";
+import { newSigner } from "../corpora/tokens.ts";
+
+export const CONSOLE_CLIENT = { client_id: "console", client_secret: "a secret of the console in a test" };
+
+export type LoginProvider = { issuer: string; close(): void };
+
+export async function startLoginProvider(redirectUris: string[]): Promise<LoginProvider> {
+  let handle: ReturnType<Provider["callback"]> | undefined;
+  const server = createServer((request, response) => void handle?.(request, response));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { privateKey, kid, alg } = await newSigner("RS256", "login");
+  handle = new Provider(issuer, {
+    jwks: { keys: [{ ...(await exportJWK(privateKey)), kid, alg, use: "sig" }] as never },
+    clients: [
+      {
+        ...{ ...CONSOLE_CLIENT, redirect_uris: redirectUris },
+        ...{ grant_types: ["authorization_code"], response_types: ["code"], id_token_signed_response_alg: alg },
+      },
+    ],
+    cookies: { keys: ["a key of cookies in a test"] },
+    pkce: { required: () => true },
+    // The console is the provider's own application: nothing is asked beyond the login.
+    async loadExistingGrant({ oidc }) {
+      const grant = new oidc.provider.Grant({ clientId: oidc.client!.clientId, accountId: oidc.session!.accountId! });
+      grant.addOIDCScope("openid");
+      await grant.save();
+      return grant;
+    },
+  }).callback();
+  return {
+    issuer,
+    close: () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+/** Cookies by host and name, as a browser keeps them. */
+export type Browser = { cookies: Map<string, string> };
+export const openBrowser = (): Browser => ({ cookies: new Map() });
+
+const hostOf = (url: string) => new URL(url).host;
+
+/** Sends one request with the cookies of its host, and keeps those of the response. Follows no redirect. */
+export async function visit({ cookies }: Browser, url: string, init: RequestInit = {}): Promise<Response> {
+  const own = [...cookies].filter(([name]) => name.startsWith(`${hostOf(url)} `));
+  const cookie = own.map(([name, value]) => `${name.split(" ")[1]}=${value}`).join("; ");
+  const response = await fetch(url, { ...init, redirect: "manual", headers: { ...init.headers, cookie } });
+  for (const each of response.headers.getSetCookie()) {
+    const [, name = "", value = ""] = /^([^=]+)=([^;]*)/.exec(each) ?? [];
+    if (value === "" || /max-age=0|expires=thu, 01 jan 1970/i.test(each)) cookies.delete(`${hostOf(url)} ${name}`);
+    else cookies.set(`${hostOf(url)} ${name}`, value);
+  }
+  return response;
+}
+
+/** Logs in at the provider's pages, and returns the URL with which it sends the browser back. */
+export async function logInAtProvider(browser: Browser, startUrl: string, login: string): Promise<string> {
+  const { host } = new URL(startUrl);
+  let url = startUrl;
+  for (let steps = 0; steps < 10; steps++) {
+    const response = await visit(browser, url);
+    const location = response.headers.get("location");
+    if (location) {
+      url = new URL(location, url).href;
+      if (hostOf(url) !== host) return url;
+      continue;
+    }
+    const action = /<form[^>]*action="([^"]+)"/.exec(await response.text())?.[1];
+    if (!action) throw new Error(`${url} has no form`);
+    const submitted = await visit(browser, new URL(action, url).href, {
+      method: "POST",
+      body: new URLSearchParams({ prompt: "login", login, password: "any" }),
+    });
+    url = new URL(submitted.headers.get("location")!, url).href;
+  }
+  throw new Error("the provider did not send the browser back");
+}
