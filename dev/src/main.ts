@@ -1,6 +1,7 @@
 // `gesso dev`: starts all components, reports where they listen, and stops them in order. Returns the exit code:
 // 0 after a requested stop, 1 after a failure, 2 for invalid options.
 import { once } from "node:events";
+import { createConsoleLink } from "./console-link.ts";
 import { logTail } from "./log-tail.ts";
 import type { ManagedProcess } from "./managed-process.ts";
 import { renderReady, renderReadyJson } from "./ready-output.ts";
@@ -31,7 +32,9 @@ export async function dev(options: DevOptions): Promise<number> {
     return isUsageError(error) ? 2 : 1;
   }
 
-  const ready = { gesso, readySeconds: (performance.now() - startedAt) / 1000, ephemeral: options.ephemeral ?? false };
+  const readySeconds = (performance.now() - startedAt) / 1000;
+  const consoleUrl = await createConsoleLink(gesso);
+  const ready = { gesso, readySeconds, ephemeral: options.ephemeral ?? false, consoleUrl };
   if (options.json) process.stdout.write(`${renderReadyJson(ready)}\n`);
   else if (!interruption.aborted) log(renderReady(ready));
 

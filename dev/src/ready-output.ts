@@ -4,16 +4,23 @@ import type { GessoInstance } from "./start.ts";
 
 const VERSION: string = manifest.version;
 
-export type ReadyInfo = { gesso: GessoInstance; readySeconds: number; ephemeral: boolean };
+export type ReadyInfo = {
+  gesso: GessoInstance;
+  readySeconds: number;
+  ephemeral: boolean;
+  /** Undefined without a console. */
+  consoleUrl: string | undefined;
+};
 
-export function renderReady({ gesso, readySeconds, ephemeral }: ReadyInfo): string {
+export function renderReady({ gesso, readySeconds, ephemeral, consoleUrl }: ReadyInfo): string {
   const data = ephemeral ? `${gesso.dataDir}   (temporary: deleted on exit)` : gesso.dataDir;
+  const link = consoleUrl === undefined ? "" : `\n  Console    ${consoleUrl}   (works once, for 60 s)`;
   return `
   gesso ${VERSION}   ready in ${readySeconds.toFixed(1)} s   for development, not for production
 
   API        ${gesso.url}/api/v1
   API key    ${gesso.key}
-  Data       ${data}
+  Data       ${data}${link}
   Providers  sandbox (offline, free)
 
   In another terminal, set GESSO_URL and GESSO_API_KEY for the CLI, the client and all samples:
@@ -37,7 +44,7 @@ export function firstImageCommand({ url, key }: Pick<GessoInstance, "url" | "key
     sed -n 's/.*"image_url": *"\\([^"]*\\)".*/\\1/p' | xargs curl -fsS -o first.png`;
 }
 
-export function renderReadyJson({ gesso, readySeconds, ephemeral }: ReadyInfo): string {
+export function renderReadyJson({ gesso, readySeconds, ephemeral, consoleUrl }: ReadyInfo): string {
   return JSON.stringify({
     name: "gesso",
     version: VERSION,
@@ -45,6 +52,7 @@ export function renderReadyJson({ gesso, readySeconds, ephemeral }: ReadyInfo): 
     url: gesso.url,
     api_url: `${gesso.url}/api/v1`,
     api_key: gesso.key,
+    console_url: consoleUrl ?? null,
     data_dir: gesso.dataDir,
     ephemeral,
     providers: [{ id: "sandbox", offline: true, ready: true }],
