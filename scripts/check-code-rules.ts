@@ -97,7 +97,7 @@ const withoutComments = (text: string) =>
   text.replace(/\/\*[\s\S]*?\*\//g, (comment) => comment.replace(/[^\n]/g, "")).replace(/(^|\s)\/\/.*$/gm, "$1");
 
 function findNameViolations({ path }: SourceFile): string[] {
-  const stem = basename(path).replace(/(\.test|\.contract)?\.(ts|js)$/, "");
+  const stem = basename(path).replace(/(\.test|\.contract)?\.(tsx?|js)$/, "");
   const folders = dirname(path).split("/");
   const bad = [stem, ...folders].filter((name) => FORBIDDEN_NAMES.test(name) || FORBIDDEN_SUFFIXES.test(name));
   return bad.map((name) => `${path}: ${name} is too generic a name`);
@@ -123,7 +123,7 @@ const findLongComments = ({ path, text }: SourceFile) =>
         : [],
     );
 
-const files = listSourceFiles(["server", "sandbox", "dev", "cli", "sdk", "examples", "scripts", "docs"]);
+const files = listSourceFiles(["server", "sandbox", "dev", "cli", "sdk", "console", "examples", "scripts", "docs"]);
 const lengths = files
   .filter(({ isTest }) => !isTest)
   .map(({ lines }) => lines)

@@ -66,7 +66,29 @@ const PACKAGES: Record<string, { src: string[]; test: string[] }> = {
   dev: { src: [], test: [] },
   cli: { src: ["dev", "client"], test: ["dev", "client"] },
   sdk: { src: [], test: ["dev", "server", "scripts", "examples", "client"] },
+  console: { src: ["client"], test: ["client"] },
 };
+
+
+/** An area of the console may import these areas. Pages know the parts, never the reverse; only `app` knows all pages. */
+const CONSOLE_AREAS: Record<string, string[]> = {
+  text: [],
+  format: [],
+  assets: [],
+  generated: [],
+  parts: ["text", "format"],
+  api: [],
+  login: ["api", "parts", "text", "assets"],
+  forms: ["api", "parts", "text", "format", "generated"],
+  tray: ["api", "parts", "text", "format"],
+  shell: ["api", "parts", "text", "tray"],
+  make: ["api", "forms", "tray", "shell", "parts", "text", "format", "assets"],
+  gallery: ["api", "tray", "shell", "parts", "text", "format"],
+  run: ["api", "forms", "tray", "shell", "parts", "text", "format"],
+  compare: ["api", "shell", "parts", "text"],
+  runs: ["api", "shell", "parts", "text", "format"],
+};
+const CONSOLE_COMPOSITION = ["app", "main", "styles"];
 
 /** External packages that only some modules may import. */
 const RESTRICTED_PACKAGES: [name: RegExp, modules: string[]][] = [
@@ -173,6 +195,21 @@ function findIsolationViolations(file: SourceFile): string[] {
     .map(({ to }) => `${file.path}: only isolated processes may load ${to}`);
 }
 
+function findConsoleViolations(file: SourceFile): string[] {
+  if (!file.path.startsWith("console/src/")) return [];
+  const areaOf = (path: string) => path.split("/")[2]!.replace(/\.tsx?$/, "");
+  const area = areaOf(file.path);
+  const isComposition = CONSOLE_COMPOSITION.includes(area);
+  if (!isComposition && !CONSOLE_AREAS[area]) return [`${file.path}: area ${area} is missing in CONSOLE_AREAS`];
+  return importsOf(file).flatMap(({ to }) => {
+    const target = targetOf(file, to);
+    if (!target?.startsWith("console/src/")) return [];
+    const other = areaOf(target);
+    if (other === area || isComposition || CONSOLE_AREAS[area]?.includes(other)) return [];
+    return [`${file.path}: ${area} may not import ${other} (${to})`];
+  });
+}
+
 function findWorkspaceViolations(file: SourceFile): string[] {
   const own = packageOf(file.path);
   const may = PACKAGES[own]?.[file.isTest ? "test" : "src"];
@@ -215,6 +252,7 @@ const violations = [
     ...findModuleViolations(file),
     ...findPackageViolations(file),
     ...findIsolationViolations(file),
+    ...findConsoleViolations(file),
     ...findWorkspaceViolations(file),
   ]),
   ...findImportCycles(files),

@@ -38,7 +38,7 @@ const ALLOWED: [use: RegExp, reason: string][] = [
   [/film grain|"film"/g, "a style in example prompts"],
 ];
 
-const SOURCE_FOLDERS = ["server", "sandbox", "dev", "cli", "sdk", "examples", "docs"];
+const SOURCE_FOLDERS = ["server", "sandbox", "dev", "cli", "sdk", "console", "examples", "docs"];
 
 type Text = { path: string; line: number; text: string };
 
@@ -76,8 +76,8 @@ function contractTexts(): Text[] {
 /** String literals of the files whose strings people read. */
 function messageTexts(): Text[] {
   const isRead = (path: string) =>
-    /^(cli\/src|dev\/src|sdk\/src|server\/src\/(doctor|catalogue|faults|config))/.test(path);
-  return listSourceFiles(["cli", "dev", "sdk", "server/src"])
+    /^(cli\/src|dev\/src|sdk\/src|console\/src\/text|server\/src\/(doctor|catalogue|faults|config))/.test(path);
+  return listSourceFiles(["cli", "dev", "sdk", "console", "server/src"])
     .filter(({ path, isTest }) => isRead(path) && !isTest)
     .flatMap(({ path, text }) =>
       text.split("\n").flatMap((line, index) => {

@@ -14,6 +14,7 @@ const node = (...parameters: string[]) => [process.execPath, ...parameters];
 /** The slow ones first, so that they do not wait behind the quick ones. */
 const CHECKS: Check[] = [
   { name: "types", command: ["tsc", "--noEmit"] },
+  { name: "types, console", command: ["tsc", "--noEmit", "-p", "console"] },
   { name: "contract", command: ["redocly", "lint", "api/openapi.json"] },
   { name: "generated", command: node("scripts/generate.ts", "--check") },
   { name: "format, lint", command: ["biome", "ci", ".", "--error-on-warnings", "--colors=off"] },

@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 export type SourceFile = { path: string; text: string; lines: number; isTest: boolean };
 
-const PROGRAM = /\.(ts|js)$/;
+const PROGRAM = /\.(tsx?|js)$/;
 const EXCLUDED_FOLDERS = /(^|\/)(node_modules|\.gesso|generated|coverage|dist)(\/|$)/;
 
 export function listSourceFiles(folders: string[]): SourceFile[] {
@@ -18,4 +18,4 @@ export function listSourceFiles(folders: string[]): SourceFile[] {
     });
 }
 
-const isTest = (path: string) => /\.(test|contract)\.ts$/.test(path) || path.split("/")[1] === "test";
+const isTest = (path: string) => /\.(test|contract)\.tsx?$/.test(path) || path.split("/")[1] === "test";
