@@ -6,6 +6,7 @@ import { dirname } from "node:path";
 import { generateOpenApi } from "../server/src/http/openapi.ts";
 import { generateApiReference } from "./generate/api-reference.ts";
 import { generateClient } from "./generate/client.ts";
+import { generateConsoleOperations } from "./generate/console-operations.ts";
 import { generateErrorsPage } from "./generate/errors.ts";
 import { generateOpenApiFile } from "./generate/openapi-file.ts";
 import { generateParameterSupport } from "./generate/parameter-support.ts";
@@ -30,6 +31,7 @@ const GENERATED_FILES: Record<string, string> = {
   "docs/reference/parameters.md": generateParameterSupport(),
   ".env.example": generateEnvExample(),
   "server/src/db/generated/statements.ts": statementTypes,
+  "console/src/generated/operations.json": generateConsoleOperations(contract),
   ...generateClient(contract),
 };
 

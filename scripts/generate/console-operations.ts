@@ -1,0 +1,187 @@
+// Generates what the forms of the console are made of, from the contract: every operation that creates a run with its
+// fields, the widget of each field by its kind, and the rules between fields. The console writes no field by hand.
+import { models } from "../../server/src/models.ts";
+import { type ClientOperation, type Contract, listClientOperations, type Schema } from "./client-operations.ts";
+import { GENERATED_NOTICE } from "./markdown.ts";
+
+const WIDGETS = ["text", "number", "seed", "choice", "ratio", "switch", "image", "list", "json"] as const;
+type Widget = (typeof WIDGETS)[number];
+
+/** `main` is always visible, `advanced` and `request` are folded. */
+type Section = "main" | "advanced" | "request";
+
+type FormField = {
+  name: string;
+  label: string;
+  widget: Widget;
+  section: Section;
+  description?: string;
+  isRequired?: true;
+  isDeprecated?: true;
+  isSecret?: true;
+  /** The field that chooses the model. */
+  isModel?: true;
+  /** A text of several lines. */
+  isLong?: true;
+  isInteger?: true;
+  default?: unknown;
+  options?: unknown[];
+  minimum?: number;
+  maximum?: number;
+  maxLength?: number;
+  minItems?: number;
+  maxItems?: number;
+  /** What an image field takes: URLs and runs, URLs only, or runs only. */
+  accepts?: "image" | "url" | "run";
+  /** Fields of one item of a list; a list of single values has one field with the name "". */
+  items?: FormField[];
+};
+
+const RATIO = /^[1-9]\d?:[1-9]\d?$/;
+const RATIO_PATTERN = "^[1-9]\\d?:[1-9]\\d?$";
+const MAX_SEED = 4_294_967_295;
+const LONG_TEXT = 1000;
+const MAX_COUNT = 4;
+
+const isRatioEnum = (values: unknown[]) => values.every((value) => typeof value === "string" && RATIO.test(value));
+const isModelEnum = (values: unknown[]) => values.length > 1 && values.every((value) => models.some(({ id }) => id === value));
+
+function widgetOf(schema: Schema): Widget {
+  const { type, enum: known } = schema;
+  if (imageKind(schema)) return "image";
+  if (known) return isRatioEnum(known) ? "ratio" : "choice";
+  if (type === "string") return schema.pattern === RATIO_PATTERN ? "ratio" : "text";
+  if (type === "boolean") return "switch";
+  if (type === "integer" && schema.maximum === MAX_SEED) return "seed";
+  if (type === "integer" || type === "number") return "number";
+  if (type === "array") return "list";
+  return "json";
+}
+
+function imageKind(schema: Schema): FormField["accepts"] {
+  if (schema["x-widget"] === "image") return schema["x-inline"] ? "image" : "url";
+  const isRun = [schema, ...(schema.anyOf ?? [])].some((each) => each["x-widget"] === "run");
+  return isRun ? "run" : undefined;
+}
+
+const ACRONYMS: Record<string, string> = { id: "ID", ids: "IDs", url: "URL", lora: "LoRA", cfg: "CFG", fps: "FPS" };
+
+/** `reference_image_url` is "Reference image", `run_ids` is "Runs", `lora_low_name` is "LoRA low name". */
+export function labelOf(name: string, isImage: boolean): string {
+  const words = name.replaceAll(/([a-z])([A-Z])/g, "$1_$2").toLowerCase().split("_").filter(Boolean);
+  const last = words.at(-1);
+  if (isImage && words.length > 1 && (last === "url" || last === "id")) words.pop();
+  if (isImage && words.length > 1 && (last === "urls" || last === "ids")) words.splice(-2, 2, `${words.at(-2)}s`);
+  const text = words.map((word) => ACRONYMS[word] ?? word).join(" ");
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+function describeField(name: string, schema: Schema, { section, isRequired }: Pick<FormField, "section"> & { isRequired: boolean }): FormField {
+  const { description, enum: known, items } = schema;
+  const widget = widgetOf(schema);
+  const holdsImages = widget === "image" || (items !== undefined && widgetOf(items) === "image");
+  const accepts = imageKind(schema);
+  const isModel = known !== undefined && isModelEnum(known);
+  return {
+    name,
+    label: isModel ? "Model" : labelOf(name, holdsImages),
+    widget,
+    section,
+    ...(description !== undefined && { description }),
+    ...(isRequired && { isRequired }),
+    ...(schema.deprecated && { isDeprecated: true as const }),
+    ...(schema.writeOnly && { isSecret: true as const }),
+    ...(isModel && { isModel: true as const }),
+    ...(widget === "text" && (schema.maxLength ?? 0) >= LONG_TEXT && !schema.pattern && { isLong: true as const }),
+    ...(schema.type === "integer" && { isInteger: true as const }),
+    ...(schema.default !== undefined && { default: schema.default }),
+    ...(known && { options: withoutRepeats(known) }),
+    ...(widget === "number" && pickDefined(schema, ["minimum", "maximum"])),
+    ...(widget === "text" && pickDefined(schema, ["maxLength"])),
+    ...(widget === "list" && pickDefined(schema, ["minItems", "maxItems"])),
+    ...(accepts && { accepts }),
+    ...(widget === "list" && { items: describeItems(items ?? {}) }),
+  } as FormField;
+}
+
+/** An enumeration can have a number and the same number as text. */
+const withoutRepeats = (values: unknown[]) =>
+  values.filter((value, index) => values.findIndex((other) => String(other) === String(value)) === index);
+
+const pickDefined = (schema: Schema, names: (keyof Schema)[]) =>
+  Object.fromEntries(names.filter((name) => schema[name] !== undefined).map((name) => [name, schema[name]]));
+
+function describeItems(item: Schema): FormField[] {
+  if (!item.properties) return [describeField("", item, { section: "main", isRequired: true })];
+  return Object.entries(item.properties).map(([name, schema]) =>
+    describeField(name, schema, { section: "main", isRequired: (item.required ?? []).includes(name) }),
+  );
+}
+
+type Rule = Schema & { oneOf?: Schema[]; if?: Schema; then?: Rule };
+
+const rulesOf = ({ json }: ClientOperation): Rule[] =>
+  ((json?.allOf ?? []) as Rule[]).filter((rule) => Object.keys(rule).length > 0);
+
+/** Fields of which a rule demands one: the source of an image, for example. */
+const choiceFields = (rules: Rule[]): string[] =>
+  rules.flatMap((rule) => [...(rule.oneOf ?? []), ...(rule.anyOf ?? [])].flatMap(({ required = [] }) => required));
+
+function sectionOf(name: string, schema: Schema, operation: ClientOperation): Section {
+  if (operation.commonRunFields.includes(name)) return "request";
+  if (schema.deprecated) return "advanced";
+  const widget = widgetOf(schema);
+  const isCount = schema.type === "integer" && schema.default === 1 && schema.maximum === MAX_COUNT;
+  const isMain =
+    (operation.json?.required ?? []).includes(name) ||
+    choiceFields(rulesOf(operation)).includes(name) ||
+    ["ratio", "seed", "image"].includes(widget) ||
+    (widget === "list" && describeItems(schema.items ?? {}).some((each) => each.widget === "image")) ||
+    (name === "prompt" && widget === "text") ||
+    isModelEnum(schema.enum ?? []) ||
+    isCount;
+  return isMain ? "main" : "advanced";
+}
+
+function describeOperation(operation: ClientOperation, sharedFields: Map<string, FormField>) {
+  const { properties = {}, required = [] } = operation.json ?? {};
+  const fields = Object.entries(properties).map(([name, schema]) => {
+    const section = sectionOf(name, schema, operation);
+    const field = describeField(name, schema, { section, isRequired: required.includes(name) });
+    if (section !== "request") return field;
+    const known = sharedFields.get(name);
+    if (!known) sharedFields.set(name, field);
+    return known && JSON.stringify(known) !== JSON.stringify(field) ? field : name;
+  });
+  const rules = rulesOf(operation);
+  return {
+    title: operation.summary.split(/[:.]/)[0],
+    path: operation.path,
+    runType: operation.operation["x-run-type"],
+    ...(operation.example && { example: operation.example }),
+    fields,
+    ...(rules.length > 0 && { rules }),
+  };
+}
+
+/** Fields that work with every model: Gesso adds a job for them. */
+const usedByEveryModel = ["upscale_factor"];
+
+export function generateConsoleOperations(contract: object): string {
+  const sharedFields = new Map<string, FormField>();
+  const running = listClientOperations(contract as Contract).filter(({ operation }) => operation["x-run-type"]);
+  const operations = Object.fromEntries(
+    running.map((operation) => [operation.name, describeOperation(operation, sharedFields)]),
+  );
+  const rows = models.map(({ id, description, usedFields }) => [
+    id,
+    { description, usedFields: [...usedFields, ...usedByEveryModel] },
+  ]);
+  const file = {
+    notice: GENERATED_NOTICE,
+    models: Object.fromEntries(rows),
+    sharedFields: Object.fromEntries(sharedFields),
+    operations,
+  };
+  return `${JSON.stringify(file, null, 2)}\n`;
+}
