@@ -1,0 +1,33 @@
+// Keys and functions of the queries that several pages share.
+import { queryOptions } from "@tanstack/react-query";
+import { client } from "./client.ts";
+import { fetchConfig, fetchSession } from "./session.ts";
+
+export const sessionQuery = queryOptions({
+  queryKey: ["session"],
+  queryFn: fetchSession,
+  staleTime: Number.POSITIVE_INFINITY,
+});
+
+export const configQuery = queryOptions({
+  queryKey: ["config"],
+  queryFn: fetchConfig,
+  staleTime: Number.POSITIVE_INFINITY,
+});
+
+export const identityQuery = queryOptions({
+  queryKey: ["me"],
+  queryFn: async () => client.me.get(),
+});
+
+export const runQuery = (runId: string) =>
+  queryOptions({ queryKey: ["runs", runId], queryFn: async () => client.runs.get(runId) });
+
+export const runTreeQuery = (runId: string) =>
+  queryOptions({ queryKey: ["runs", runId, "tree"], queryFn: async () => client.runs.tree(runId) });
+
+export const runLayersQuery = (runId: string) =>
+  queryOptions({ queryKey: ["runs", runId, "layers"], queryFn: async () => client.edit.getLayers(runId) });
+
+export const runLedgerQuery = (runId: string) =>
+  queryOptions({ queryKey: ["runs", runId, "ledger"], queryFn: async () => client.runs.ledger(runId) });

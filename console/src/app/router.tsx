@@ -1,0 +1,91 @@
+// The pages by URL, below /console. Each page is loaded when it is opened.
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Outlet } from "@tanstack/react-router";
+import { Shell } from "../shell/shell.tsx";
+import { text } from "../text/text.ts";
+import { NotBuiltPage } from "./not-built-page.tsx";
+import { NotFoundPage } from "./not-found-page.tsx";
+import { PageCrash } from "./page-crash.tsx";
+import { parseCompareSearch, parseGallerySearch, parseMakeSearch, parseRunSearch } from "./search-params.ts";
+
+const rootRoute = createRootRoute({ component: Outlet });
+
+/** Every page but Paint has the navigation and the tray. */
+const shellRoute = createRoute({ getParentRoute: () => rootRoute, id: "shell", component: Shell });
+const below = <Path extends string>(path: Path) => ({ getParentRoute: () => shellRoute, path });
+const notBuilt = (title: string) => () => <NotBuiltPage title={title} />;
+
+const makeRoute = createRoute({
+  ...below("/"),
+  validateSearch: parseMakeSearch,
+  component: lazyRouteComponent(() => import("../make/make-page.tsx"), "MakePage"),
+});
+const galleryRoute = createRoute({
+  ...below("/gallery"),
+  validateSearch: parseGallerySearch,
+  component: lazyRouteComponent(() => import("../gallery/gallery-page.tsx"), "GalleryPage"),
+});
+const runRoute = createRoute({
+  ...below("/runs/$runId"),
+  validateSearch: parseRunSearch,
+  component: lazyRouteComponent(() => import("../run/run-page.tsx"), "RunPage"),
+});
+const runsRoute = createRoute({
+  ...below("/runs"),
+  component: lazyRouteComponent(() => import("../runs/runs-page.tsx"), "RunsPage"),
+});
+const compareRoute = createRoute({
+  ...below("/compare"),
+  validateSearch: parseCompareSearch,
+  component: lazyRouteComponent(() => import("../compare/compare-page.tsx"), "ComparePage"),
+});
+const modelsRoute = createRoute({ ...below("/models"), component: notBuilt(text.navigation.models) });
+const usageRoute = createRoute({ ...below("/usage"), component: notBuilt(text.navigation.usage) });
+const webhooksRoute = createRoute({ ...below("/webhooks"), component: notBuilt(text.navigation.webhooks) });
+const deliveryRoute = createRoute({
+  ...below("/deliveries/$deliveryId"),
+  component: notBuilt(text.navigation.webhooks),
+});
+const keysRoute = createRoute({ ...below("/keys"), component: notBuilt(text.navigation.keys) });
+const peopleRoute = createRoute({ ...below("/people"), component: notBuilt(text.navigation.people) });
+const systemRoute = createRoute({ ...below("/system"), component: notBuilt(text.navigation.system) });
+const tenantsRoute = createRoute({ ...below("/tenants"), component: notBuilt(text.navigation.tenants) });
+const paintRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/paint/$runId",
+  component: notBuilt(text.navigation.paint),
+});
+
+const routeTree = rootRoute.addChildren([
+  shellRoute.addChildren([
+    makeRoute,
+    galleryRoute,
+    runRoute,
+    runsRoute,
+    compareRoute,
+    modelsRoute,
+    usageRoute,
+    webhooksRoute,
+    deliveryRoute,
+    keysRoute,
+    peopleRoute,
+    systemRoute,
+    tenantsRoute,
+  ]),
+  paintRoute,
+]);
+
+export const router = createRouter({
+  routeTree,
+  basepath: "/console",
+  defaultPreload: "intent",
+  scrollRestoration: false,
+  defaultNotFoundComponent: NotFoundPage,
+  defaultErrorComponent: PageCrash,
+});
+
+declare module "@tanstack/react-router" {
+  // biome-ignore lint/style/useConsistentTypeDefinitions: only an interface can be extended
+  interface Register {
+    router: typeof router;
+  }
+}

@@ -1,0 +1,22 @@
+// Search parameters of the pages. A value of the wrong kind is left out, so that an edited URL still opens its page.
+const isText = (value: unknown): value is string => typeof value === "string" && value !== "";
+
+const pickText =
+  <Name extends string>(...names: Name[]) =>
+  (search: Record<string, unknown>): { [N in Name]?: string } =>
+    Object.fromEntries(names.filter((name) => isText(search[name])).map((name) => [name, search[name]])) as {
+      [N in Name]?: string;
+    };
+
+export const parseMakeSearch = pickText("operation", "model", "from");
+export const parseGallerySearch = pickText("q");
+export const parseCompareSearch = pickText("items");
+const pickRunTexts = pickText("node");
+
+export const RUN_TABS = ["timeline", "tree", "layers", "inputs", "code"] as const;
+export type RunTab = (typeof RUN_TABS)[number];
+
+export function parseRunSearch(search: Record<string, unknown>): { tab?: RunTab; node?: string } {
+  const tab = RUN_TABS.find((each) => each === search.tab);
+  return { ...pickRunTexts(search), ...(tab && { tab }) };
+}

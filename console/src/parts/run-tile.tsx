@@ -1,0 +1,42 @@
+// A file of a run, or the place where it will be. The tile has its final shape from the start.
+import type { Run } from "@gesso/client";
+import { Link } from "@tanstack/react-router";
+import { formatDuration, millisecondsBetween } from "../format/time.ts";
+import { formatMoney } from "../format/money.ts";
+import { text } from "../text/text.ts";
+import { classNames } from "./class-names.ts";
+import { cssVariables } from "./css-variables.ts";
+import { ratioOfRun } from "./run-shape.ts";
+import styles from "./run-tile.module.css";
+import { TileImage } from "./tile-image.tsx";
+import { TileState } from "./tile-state.tsx";
+
+type RunTileProps = { run: Run; index?: number };
+
+export function RunTile({ run, index = 0 }: RunTileProps) {
+  const output = run.outputs.filter(({ role }) => role === "result")[index];
+  const prompt = typeof run.inputs.prompt === "string" ? run.inputs.prompt : text.run.noPrompt;
+  return (
+    <Link
+      to="/runs/$runId"
+      params={{ runId: run.run_id }}
+      ref={cssVariables({ "--ar": String(ratioOfRun(run, index)) })}
+      className={classNames(styles.tile, !output && styles.wait)}
+      aria-label={text.run.open(prompt)}
+    >
+      {output ? <TileImage output={output} alt={prompt} /> : <TileState run={run} />}
+      {output && <span className={styles.foot}>{factsOf(run)}</span>}
+    </Link>
+  );
+}
+
+function factsOf({ given, cost, started_at, finished_at }: Run): string {
+  const seed = given?.seed;
+  return [
+    typeof seed === "number" && text.run.seed(seed),
+    started_at && finished_at && formatDuration(millisecondsBetween(started_at, finished_at)),
+    cost && formatMoney(cost.amount),
+  ]
+    .filter(Boolean)
+    .join(" · ");
+}

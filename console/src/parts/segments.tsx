@@ -1,0 +1,38 @@
+// One choice of few, side by side. Arrow keys move between the choices.
+import { ToggleButton, ToggleButtonGroup } from "react-aria-components";
+import { classNames } from "./class-names.ts";
+import styles from "./segments.module.css";
+
+type SegmentsProps = {
+  label: string;
+  options: readonly { id: string; label: string }[];
+  /** The chosen ID; null if none is chosen. */
+  value: string | null;
+  onChange(id: string): void;
+  isSmall?: boolean;
+  isFilling?: boolean;
+  isDisabled?: boolean;
+};
+
+export function Segments({ label, options, value, onChange, isSmall, isFilling, isDisabled = false }: SegmentsProps) {
+  return (
+    <ToggleButtonGroup
+      aria-label={label}
+      className={classNames(styles.group, isSmall && styles.small, isFilling && styles.filling)}
+      selectionMode="single"
+      disallowEmptySelection={value !== null}
+      selectedKeys={value === null ? [] : [value]}
+      onSelectionChange={(keys) => {
+        const [chosen] = keys;
+        if (chosen !== undefined) onChange(String(chosen));
+      }}
+      isDisabled={isDisabled}
+    >
+      {options.map((option) => (
+        <ToggleButton key={option.id} id={option.id} className={styles.segment ?? ""}>
+          {option.label}
+        </ToggleButton>
+      ))}
+    </ToggleButtonGroup>
+  );
+}

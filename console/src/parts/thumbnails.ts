@@ -1,0 +1,25 @@
+// Small copies of an output and its blurred placeholder. Runs of earlier versions have neither.
+import type { Output } from "@gesso/client";
+import { thumbHashToDataURL } from "thumbhash";
+
+/** Outputs with what a server with thumbnails adds. */
+export type OutputWithThumbnails = Output & {
+  thumbnails?: { small: string; large: string } | null;
+  thumbhash?: string | null;
+};
+
+/** The URL for a tile: a small copy, or the file itself if it is an image. */
+export function tileUrlOf(output: OutputWithThumbnails): string | undefined {
+  if (output.thumbnails) return output.thumbnails.large;
+  return output.media_type.startsWith("image/") ? output.url : undefined;
+}
+
+/** A data: URL of the blurred image; undefined without a hash or with a damaged one. */
+export function placeholderOf({ thumbhash }: Pick<OutputWithThumbnails, "thumbhash">): string | undefined {
+  if (!thumbhash) return undefined;
+  try {
+    return thumbHashToDataURL(Uint8Array.from(atob(thumbhash), (letter) => letter.charCodeAt(0)));
+  } catch {
+    return undefined;
+  }
+}

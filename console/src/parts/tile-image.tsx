@@ -1,0 +1,42 @@
+// The image of a tile: first its blurred placeholder, then the small copy fades in. A video shows its first frame and its
+// length.
+import { Play } from "lucide-react";
+import { useState } from "react";
+import { formatVideoLength } from "../format/time.ts";
+import { classNames } from "./class-names.ts";
+import { Icon } from "./icon.tsx";
+import styles from "./run-tile.module.css";
+import { type OutputWithThumbnails, placeholderOf, tileUrlOf } from "./thumbnails.ts";
+
+type TileImageProps = { output: OutputWithThumbnails; alt: string };
+
+export function TileImage({ output, alt }: TileImageProps) {
+  const [isLoaded, setIsLoaded] = useState(false);
+  const url = tileUrlOf(output);
+  const placeholder = placeholderOf(output);
+  return (
+    <>
+      {placeholder && <img className={styles.placeholder} src={placeholder} alt="" />}
+      {url ? (
+        <img
+          className={classNames(styles.image, placeholder && !isLoaded && styles.loading)}
+          src={url}
+          alt={alt}
+          width={output.width}
+          height={output.height}
+          loading="lazy"
+          decoding="async"
+          onLoad={() => setIsLoaded(true)}
+        />
+      ) : (
+        <video className={styles.image} src={output.url} muted preload="metadata" aria-label={alt} />
+      )}
+      {output.media_type.startsWith("video/") && (
+        <span className={styles.tag}>
+          <Icon of={Play} size="s" />
+          {formatVideoLength(output.duration ?? 0)}
+        </span>
+      )}
+    </>
+  );
+}
