@@ -1,0 +1,86 @@
+// The forms of all operations that create runs, as the generator wrote them from the contract.
+import file from "../generated/operations.json";
+
+export type Widget = "text" | "number" | "seed" | "choice" | "ratio" | "switch" | "image" | "list" | "json";
+export type Section = "main" | "advanced" | "request";
+
+export type FormField = {
+  name: string;
+  label: string;
+  widget: Widget;
+  section: Section;
+  description?: string;
+  isRequired?: true;
+  isDeprecated?: true;
+  isSecret?: true;
+  isModel?: true;
+  isLong?: true;
+  isInteger?: true;
+  default?: unknown;
+  options?: readonly unknown[];
+  minimum?: number;
+  maximum?: number;
+  maxLength?: number;
+  minItems?: number;
+  maxItems?: number;
+  accepts?: "image" | "url" | "run";
+  /** Fields of one item of a list; a list of single values has one field with the name "". */
+  items?: readonly FormField[];
+};
+
+type FieldRules = {
+  const?: unknown;
+  enum?: readonly unknown[];
+  minItems?: number;
+  maxItems?: number;
+};
+
+/** A rule between fields, as JSON Schema. */
+export type FormRule = {
+  if?: { properties?: Record<string, { const?: unknown }> };
+  then?: FormRule;
+  required?: readonly string[];
+  properties?: Record<string, FieldRules>;
+  dependentRequired?: Record<string, readonly string[]>;
+  oneOf?: readonly { required?: readonly string[] }[];
+  anyOf?: readonly { required?: readonly string[] }[];
+};
+
+export type ModelRow = { description: string; usedFields: readonly string[] };
+
+export type OperationForm = {
+  name: string;
+  title: string;
+  path: string;
+  runType: string;
+  fields: readonly FormField[];
+  rules: readonly FormRule[];
+};
+
+type OperationsFile = {
+  models: Record<string, ModelRow>;
+  sharedFields: Record<string, FormField>;
+  operations: Record<string, { title: string; path: string; runType: string; fields: (FormField | string)[]; rules?: FormRule[] }>;
+};
+
+const { models, sharedFields, operations } = file as unknown as OperationsFile;
+
+export const MODELS: Readonly<Record<string, ModelRow>> = models;
+
+/** The first form of the page. */
+export const DEFAULT_OPERATION = "images.generate";
+
+/** By name, the default operation first and the others by their titles. */
+export const OPERATION_FORMS: readonly OperationForm[] = Object.entries(operations)
+  .map(([name, { title, path, runType, fields, rules = [] }]) => ({
+    name,
+    title,
+    path,
+    runType,
+    rules,
+    fields: fields.flatMap((field) => (typeof field === "string" ? (sharedFields[field] ?? []) : field)),
+  }))
+  .sort((a, b) => Number(b.name === DEFAULT_OPERATION) - Number(a.name === DEFAULT_OPERATION) || (a.title < b.title ? -1 : 1));
+
+export const findOperationForm = (name: string | undefined): OperationForm =>
+  OPERATION_FORMS.find((form) => form.name === name) ?? OPERATION_FORMS[0]!;

@@ -1,0 +1,53 @@
+// One field of a generated form: label, widget, hint and errors. The kind of the field decides the widget.
+import { TriangleAlert } from "lucide-react";
+import type { ComponentType } from "react";
+import { classNames } from "../parts/class-names.ts";
+import fieldStyles from "../parts/field.module.css";
+import { Icon } from "../parts/icon.tsx";
+import { parsePointer } from "./field-errors.ts";
+import { FieldLabel } from "./field-label.tsx";
+import type { Widget } from "./operation-forms.ts";
+import { ChoiceWidget } from "./widgets/choice-widget.tsx";
+import { ImageWidget } from "./widgets/image-widget.tsx";
+import { JsonWidget } from "./widgets/json-widget.tsx";
+import { ListWidget } from "./widgets/list-widget.tsx";
+import { NumberWidget } from "./widgets/number-widget.tsx";
+import { RatioWidget } from "./widgets/ratio-widget.tsx";
+import { SeedWidget } from "./widgets/seed-widget.tsx";
+import { SwitchWidget } from "./widgets/switch-widget.tsx";
+import { TextWidget } from "./widgets/text-widget.tsx";
+import type { FieldProps, WidgetProps } from "./widgets/widget-props.ts";
+
+const WIDGETS: Record<Widget, ComponentType<WidgetProps>> = {
+  text: TextWidget,
+  number: NumberWidget,
+  seed: SeedWidget,
+  choice: ChoiceWidget,
+  ratio: RatioWidget,
+  switch: SwitchWidget,
+  image: ImageWidget,
+  list: ListWidget,
+  json: JsonWidget,
+};
+
+export function SchemaField(props: FieldProps) {
+  const { id, field, state, value, errors, model, isBare = false } = props;
+  const FieldWidget = WIDGETS[field.widget];
+  const hintId = `${id}-hint`;
+  const errorId = `${id}-error`;
+  // Errors within a list are shown at their item.
+  const own = errors.filter(({ path }) => parsePointer(path).length === 1);
+  const describedBy = classNames(!isBare && hintId, own.length > 0 && errorId) || undefined;
+  return (
+    <div className={classNames(fieldStyles.field, state.isUnused && fieldStyles.unused)} data-field={field.name}>
+      {!isBare && <FieldLabel id={id} hintId={hintId} field={field} state={state} value={value} model={model} />}
+      <FieldWidget {...props} describedBy={describedBy} renderField={(inner) => <SchemaField {...inner} />} />
+      {own.length > 0 && (
+        <p id={errorId} className={fieldStyles.error}>
+          <Icon of={TriangleAlert} size="s" />
+          {own.map(({ message }) => message).join(" ")}
+        </p>
+      )}
+    </div>
+  );
+}

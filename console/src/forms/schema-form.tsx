@@ -1,0 +1,52 @@
+// A form of an operation, generated from the contract: the fields that matter first, the others folded. Fields that the
+// chosen model needs move up, fields that it does not use move down and say so.
+import { useMemo } from "react";
+import { text } from "../text/text.ts";
+import type { FieldErrors } from "./field-errors.ts";
+import { chosenModel, fieldStates } from "./field-states.ts";
+import { FoldedFields } from "./folded-fields.tsx";
+import { type FormValues, setFormValue } from "./form-values.ts";
+import { MODELS, type OperationForm } from "./operation-forms.ts";
+import { SchemaField } from "./schema-field.tsx";
+import { sectionsOf } from "./sections.ts";
+
+type SchemaFormProps = {
+  form: OperationForm;
+  values: FormValues;
+  errors: FieldErrors;
+  /** Fields that the page edits itself, such as the model. */
+  without?: readonly string[];
+  onChange(values: FormValues): void;
+};
+
+const fieldId = (form: OperationForm, name: string) => `${form.name}-${name}`;
+
+export function SchemaForm({ form, values, errors, without = [], onChange }: SchemaFormProps) {
+  const states = useMemo(() => fieldStates({ form, values, models: MODELS }), [form, values]);
+  const sections = sectionsOf(form.fields.filter(({ name }) => !without.includes(name)), states);
+  const model = chosenModel(form, values);
+  const render = (fields: OperationForm["fields"]) =>
+    fields.map((field) => (
+      <SchemaField
+        key={`${form.name} ${field.name}`}
+        id={fieldId(form, field.name)}
+        field={field}
+        state={states.get(field.name) ?? { isRequired: false, isUnused: false }}
+        value={values[field.name]}
+        errors={errors.get(field.name) ?? []}
+        model={model}
+        onChange={(value) => onChange(setFormValue(values, field.name, value))}
+      />
+    ));
+  return (
+    <>
+      {render(sections.main)}
+      <FoldedFields title={text.form.advanced} fields={sections.advanced} values={values} errors={errors}>
+        {render(sections.advanced)}
+      </FoldedFields>
+      <FoldedFields title={text.form.request} fields={sections.request} values={values} errors={errors}>
+        {render(sections.request)}
+      </FoldedFields>
+    </>
+  );
+}

@@ -1,0 +1,42 @@
+// A number, with a slider beside it where its bounds are close.
+import { cssVariables } from "../../parts/css-variables.ts";
+import fieldStyles from "../../parts/field.module.css";
+import { hasSlider, parseNumber, stepOf } from "../number-range.ts";
+import { asText, controlAttributes, type WidgetProps } from "./widget-props.ts";
+import styles from "./widgets.module.css";
+
+export function NumberWidget(props: WidgetProps) {
+  const { field, state, value, onChange } = props;
+  const { minimum, maximum } = field;
+  const shown = state.fixedValue ?? value;
+  const bounds = { min: minimum, max: maximum, step: stepOf(field), disabled: state.fixedValue !== undefined };
+  const input = (
+    <input
+      {...controlAttributes(props)}
+      {...bounds}
+      type="number"
+      inputMode={field.isInteger ? "numeric" : "decimal"}
+      className={fieldStyles.input}
+      value={asText(shown)}
+      placeholder={asText(field.default)}
+      onChange={(event) => onChange(parseNumber(event.target.value))}
+    />
+  );
+  if (!hasSlider(field)) return input;
+  const current = Number(shown ?? field.default);
+  const share = ((current - (minimum ?? 0)) / ((maximum ?? 1) - (minimum ?? 0))) * 100;
+  return (
+    <div className={styles.sliderRow}>
+      <input
+        {...bounds}
+        type="range"
+        aria-label={field.label}
+        className={styles.slider}
+        ref={cssVariables({ "--v": `${share}%` })}
+        value={current}
+        onChange={(event) => onChange(Number(event.target.value))}
+      />
+      {input}
+    </div>
+  );
+}

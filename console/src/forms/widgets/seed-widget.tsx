@@ -1,0 +1,29 @@
+// A seed: empty for a random one, or a number that the dice can draw.
+import { Dices } from "lucide-react";
+import { Button } from "../../parts/button.tsx";
+import fieldStyles from "../../parts/field.module.css";
+import { Icon } from "../../parts/icon.tsx";
+import { text } from "../../text/text.ts";
+import { parseNumber } from "../number-range.ts";
+import { asText, controlAttributes, type WidgetProps } from "./widget-props.ts";
+
+const drawSeed = () => crypto.getRandomValues(new Uint32Array(1))[0]!;
+
+export function SeedWidget(props: WidgetProps) {
+  const { value, onChange } = props;
+  return (
+    <div className={fieldStyles.row}>
+      <input
+        {...controlAttributes(props)}
+        className={fieldStyles.input}
+        inputMode="numeric"
+        placeholder={text.form.random}
+        value={asText(value)}
+        onChange={(event) => onChange(parseNumber(event.target.value.replaceAll(/\D/g, "")))}
+      />
+      <Button isIconOnly label={text.form.newSeed} onClick={() => onChange(drawSeed())}>
+        <Icon of={Dices} />
+      </Button>
+    </div>
+  );
+}

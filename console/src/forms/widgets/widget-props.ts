@@ -1,0 +1,43 @@
+// What every widget gets. `value` is undefined while the user has set nothing.
+import type { FieldError } from "@gesso/client";
+import type { ReactNode } from "react";
+import type { FieldState } from "../field-states.ts";
+import type { FormField } from "../operation-forms.ts";
+
+/** One field of a form. */
+export type FieldProps = {
+  /** ID of the control, for its label. */
+  id: string;
+  field: FormField;
+  state: FieldState;
+  value: unknown;
+  onChange(value: unknown): void;
+  errors: readonly FieldError[];
+  /** The chosen model, for the words about it. */
+  model?: string | undefined;
+  /** Without label and hint, for the items of a list. */
+  isBare?: boolean | undefined;
+};
+
+export type WidgetProps = FieldProps & {
+  /** IDs of the hint and the error. */
+  describedBy: string | undefined;
+  /** Renders a field within this one, for lists. */
+  renderField(props: FieldProps): ReactNode;
+};
+
+/** Attributes that tie a control to its label, hint and error. */
+export const controlAttributes = ({
+  id,
+  state,
+  errors,
+  describedBy,
+}: Pick<WidgetProps, "id" | "state" | "errors" | "describedBy">) => ({
+  id,
+  "aria-required": state.isRequired,
+  "aria-invalid": errors.length > 0,
+  "aria-describedby": describedBy,
+});
+
+/** The value as text, for inputs. */
+export const asText = (value: unknown): string => (value === undefined || value === null ? "" : String(value));
