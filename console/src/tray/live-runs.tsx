@@ -1,0 +1,57 @@
+// Writes live events into the cache: the tray, the run itself and the lists that show it. Renders nothing.
+import type { Run, RunEvent } from "@gesso/client";
+import { type QueryClient, useQueryClient } from "@tanstack/react-query";
+import { useEffect } from "react";
+import { client } from "../api/client.ts";
+import { runQuery, sessionQuery } from "../api/queries.ts";
+import { fetchSession } from "../api/session.ts";
+import { followLiveEvents, type LiveMessage } from "./live-stream.ts";
+import { CONNECTION_KEY, TRAY_KEY } from "./tray-query.ts";
+import { fromEvent, fromRun, isOpen, putRun, type TrayRuns } from "./tray-runs.ts";
+
+export function LiveRuns() {
+  const queryClient = useQueryClient();
+  useEffect(
+    () =>
+      followLiveEvents({
+        onMessage: (message) => applyMessage(queryClient, message),
+        onRefused: () => void checkSession(queryClient),
+      }),
+    [queryClient],
+  );
+  return null;
+}
+
+function applyMessage(queryClient: QueryClient, message: LiveMessage): void {
+  if (message.kind === "event") return applyEvent(queryClient, message.event);
+  const wasConnected = queryClient.getQueryData<boolean>(CONNECTION_KEY);
+  queryClient.setQueryData(CONNECTION_KEY, message.isConnected);
+  // The stream continues where it ended; the list is read again in case that the log does not reach back so far.
+  if (message.isConnected && wasConnected === false) void queryClient.invalidateQueries({ queryKey: TRAY_KEY });
+}
+
+function applyEvent(queryClient: QueryClient, event: RunEvent): void {
+  const runs = queryClient.getQueryData<TrayRuns>(TRAY_KEY) ?? {};
+  const known = runs[event.data.run_id];
+  const next = fromEvent(event, known);
+  queryClient.setQueryData<TrayRuns>(TRAY_KEY, putRun(runs, next));
+  queryClient.setQueryData<Run>(runQuery(next.run_id).queryKey, (run) =>
+    run && isOpen(run) ? { ...run, ...event.data } : run,
+  );
+  // An event has no prompt and no cost, so a new run and an ended one are read once.
+  if (!known || !isOpen(next)) void readRun(queryClient, next.run_id);
+  if (!known || !isOpen(next)) void queryClient.invalidateQueries({ queryKey: ["runs", "list"] });
+}
+
+async function readRun(queryClient: QueryClient, runId: string): Promise<void> {
+  const run = await client.runs.get(runId).catch(() => undefined);
+  if (!run) return;
+  queryClient.setQueryData(runQuery(runId).queryKey, run);
+  queryClient.setQueryData<TrayRuns>(TRAY_KEY, (runs = {}) => putRun(runs, fromRun(run)));
+}
+
+/** A refused stream can mean that the session has ended. */
+async function checkSession(queryClient: QueryClient): Promise<void> {
+  const session = await fetchSession().catch(() => undefined);
+  if (session === null) queryClient.setQueryData(sessionQuery.queryKey, null);
+}
