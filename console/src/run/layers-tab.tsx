@@ -1,0 +1,33 @@
+// The layers of a run, as an editor would stack them: the top layer first.
+import type { Run } from "@gesso/client";
+import { useQuery } from "@tanstack/react-query";
+import { runLayersQuery } from "../api/queries.ts";
+import { ErrorNotice } from "../parts/error-notice.tsx";
+import styles from "./layers-tab.module.css";
+
+export function LayersTab({ run }: { run: Run }) {
+  const { data, error, refetch } = useQuery(runLayersQuery(run.run_id));
+  if (error) return <ErrorNotice error={error} onRetry={() => void refetch()} />;
+  const layers = [...(data?.data.layers ?? [])].sort((a, b) => b.z_index - a.z_index);
+  return (
+    <ul>
+      {layers.map((layer) => (
+        <li key={layer.id} className={styles.layer}>
+          <span className={styles.preview}>
+            {layer.image_url && <img src={layer.image_url} alt="" width={60} height={42} />}
+          </span>
+          <span className={styles.name}>
+            {layer.name}
+            <small>{layer.kind}</small>
+          </span>
+          <span className={styles.place}>
+            {layer.width} × {layer.height}
+            <small>
+              {layer.x}, {layer.y}
+            </small>
+          </span>
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,48 @@
+// The bar of a run: the way back, its ID and the first actions.
+import type { Run } from "@gesso/client";
+import { Link } from "@tanstack/react-router";
+import { ArrowLeft, Columns2 } from "lucide-react";
+import { buttonClass } from "../parts/button-class.ts";
+import { CopyButton } from "../parts/copy-button.tsx";
+import { Icon } from "../parts/icon.tsx";
+import { TopBar } from "../shell/top-bar.tsx";
+import { text } from "../text/text.ts";
+import styles from "./run-page.module.css";
+
+export function RunBar({ run }: { run: Run }) {
+  const lead = (
+    <span className={styles.crumbs}>
+      <Link
+        to="/gallery"
+        className={buttonClass({ kind: "quiet", isIconOnly: true })}
+        aria-label={text.run.back}
+        title={text.run.back}
+      >
+        <Icon of={ArrowLeft} />
+      </Link>
+      <h1 className={styles.title}>{run.run_type}</h1>
+      <span className="mono">{run.run_id.slice(-8)}</span>
+      <CopyButton value={run.run_id} label={text.run.copyId} isIconOnly />
+    </span>
+  );
+  return (
+    <TopBar title={text.run.title} lead={lead}>
+      <span className={styles.space} />
+      {run.parent_run_id && (
+        <Link
+          to="/compare"
+          search={{ items: `${run.parent_run_id},${run.run_id}` }}
+          className={buttonClass({ kind: "quiet" })}
+        >
+          <Icon of={Columns2} />
+          <span className={styles.words}>{text.run.compareParent}</span>
+        </Link>
+      )}
+      {run.given && (
+        <Link to="/" search={{ from: run.run_id }} className={buttonClass({ kind: "primary" })}>
+          {text.run.editAgain}
+        </Link>
+      )}
+    </TopBar>
+  );
+}
