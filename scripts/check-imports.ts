@@ -69,7 +69,6 @@ const PACKAGES: Record<string, { src: string[]; test: string[] }> = {
   console: { src: ["client"], test: ["client"] },
 };
 
-
 /** An area of the console may import these areas. Pages know the parts, never the reverse; only `app` knows all pages. */
 const CONSOLE_AREAS: Record<string, string[]> = {
   text: [],

@@ -44,7 +44,8 @@ const LONG_TEXT = 1000;
 const MAX_COUNT = 4;
 
 const isRatioEnum = (values: unknown[]) => values.every((value) => typeof value === "string" && RATIO.test(value));
-const isModelEnum = (values: unknown[]) => values.length > 1 && values.every((value) => models.some(({ id }) => id === value));
+const isModelEnum = (values: unknown[]) =>
+  values.length > 1 && values.every((value) => models.some(({ id }) => id === value));
 
 function widgetOf(schema: Schema): Widget {
   const { type, enum: known } = schema;
@@ -68,7 +69,11 @@ const ACRONYMS: Record<string, string> = { id: "ID", ids: "IDs", url: "URL", lor
 
 /** `reference_image_url` is "Reference image", `run_ids` is "Runs", `lora_low_name` is "LoRA low name". */
 export function labelOf(name: string, isImage: boolean): string {
-  const words = name.replaceAll(/([a-z])([A-Z])/g, "$1_$2").toLowerCase().split("_").filter(Boolean);
+  const words = name
+    .replaceAll(/([a-z])([A-Z])/g, "$1_$2")
+    .toLowerCase()
+    .split("_")
+    .filter(Boolean);
   const last = words.at(-1);
   if (isImage && words.length > 1 && (last === "url" || last === "id")) words.pop();
   if (isImage && words.length > 1 && (last === "urls" || last === "ids")) words.splice(-2, 2, `${words.at(-2)}s`);
@@ -76,7 +81,11 @@ export function labelOf(name: string, isImage: boolean): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-function describeField(name: string, schema: Schema, { section, isRequired }: Pick<FormField, "section"> & { isRequired: boolean }): FormField {
+function describeField(
+  name: string,
+  schema: Schema,
+  { section, isRequired }: Pick<FormField, "section"> & { isRequired: boolean },
+): FormField {
   const { description, enum: known, items } = schema;
   const widget = widgetOf(schema);
   const holdsImages = widget === "image" || (items !== undefined && widgetOf(items) === "image");

@@ -240,7 +240,10 @@ export function readFetcherConfig(environment: Environment = process.env) {
     ...(parsed.success ? [] : describeEnvironmentIssues(parsed.error, env)),
     ...[...new Set(settingNames())]
       .filter(
-        (name) => env[name] !== undefined && name !== "FETCHER_TOKEN" && /KEY|SECRET|TOKEN|DATABASE_URL|OIDC_ISSUERS/.test(name),
+        (name) =>
+          env[name] !== undefined &&
+          name !== "FETCHER_TOKEN" &&
+          /KEY|SECRET|TOKEN|DATABASE_URL|OIDC_ISSUERS/.test(name),
       )
       .map((name) => `${name} is set: the fetcher must not have this credential`),
   ];

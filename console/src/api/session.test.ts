@@ -4,7 +4,9 @@ import { oidcUrl, parseRefusal } from "./session.ts";
 const responseWith = (headers: Record<string, string>) => ({ headers: new Headers(headers) });
 
 it("reads code, request ID and wait of a refused sign-in", () => {
-  const refusal = parseRefusal(responseWith({ "x-request-id": "req_1", "retry-after": "42" }), { code: "rate_limited" });
+  const refusal = parseRefusal(responseWith({ "x-request-id": "req_1", "retry-after": "42" }), {
+    code: "rate_limited",
+  });
   expect(refusal).toEqual({ code: "rate_limited", requestId: "req_1", retryAfterSeconds: 42 });
 });
 

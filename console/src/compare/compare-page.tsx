@@ -12,8 +12,8 @@ import { text } from "../text/text.ts";
 import { parseItems } from "./compare-items.ts";
 import styles from "./compare-page.module.css";
 import { CompareStage } from "./compare-stage.tsx";
-import { COMPARE_MODES, type CompareMode } from "./modes.ts";
 import { InputDifferences } from "./input-differences.tsx";
+import { COMPARE_MODES, type CompareMode } from "./modes.ts";
 
 export function ComparePage() {
   const items = parseItems(useSearch({ from: "/shell/compare" }).items);

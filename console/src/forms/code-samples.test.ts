@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { quoteForShell, sampleOf, toTypeScript } from "./code-samples.ts";
 
 const form = { name: "images.generate", path: "/api/v1/runs/generate" };
-const input = { prompt: "it's a \"fox\" $HOME `id`\n<b>", seed: 7, image_urls: ["https://example.com/a.png"] };
+const input = { prompt: 'it\'s a "fox" $HOME `id`\n<b>', seed: 7, image_urls: ["https://example.com/a.png"] };
 
 it("quotes any text for a shell", () => {
   const said = execFileSync("sh", ["-c", `printf %s ${quoteForShell(input.prompt)}`], { encoding: "utf8" });

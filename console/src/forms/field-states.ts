@@ -56,7 +56,9 @@ function applyRule(states: Map<string, FieldState>, rule: FormRule, context: Sta
     values[name] === undefined ? [] : others,
   );
   for (const name of [...(rule.required ?? []), ...dependent]) change(states, name, { isRequired: true });
-  for (const [name, { const: fixedValue, enum: options, minItems, maxItems }] of Object.entries(rule.properties ?? {})) {
+  for (const [name, { const: fixedValue, enum: options, minItems, maxItems }] of Object.entries(
+    rule.properties ?? {},
+  )) {
     change(states, name, {
       ...(fixedValue !== undefined && { fixedValue }),
       ...(options && { options }),

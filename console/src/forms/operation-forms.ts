@@ -60,7 +60,10 @@ export type OperationForm = {
 type OperationsFile = {
   models: Record<string, ModelRow>;
   sharedFields: Record<string, FormField>;
-  operations: Record<string, { title: string; path: string; runType: string; fields: (FormField | string)[]; rules?: FormRule[] }>;
+  operations: Record<
+    string,
+    { title: string; path: string; runType: string; fields: (FormField | string)[]; rules?: FormRule[] }
+  >;
 };
 
 const { models, sharedFields, operations } = file as unknown as OperationsFile;
@@ -80,7 +83,10 @@ export const OPERATION_FORMS: readonly OperationForm[] = Object.entries(operatio
     rules,
     fields: fields.flatMap((field) => (typeof field === "string" ? (sharedFields[field] ?? []) : field)),
   }))
-  .sort((a, b) => Number(b.name === DEFAULT_OPERATION) - Number(a.name === DEFAULT_OPERATION) || (a.title < b.title ? -1 : 1));
+  .sort(
+    (a, b) =>
+      Number(b.name === DEFAULT_OPERATION) - Number(a.name === DEFAULT_OPERATION) || (a.title < b.title ? -1 : 1),
+  );
 
 export const findOperationForm = (name: string | undefined): OperationForm =>
   OPERATION_FORMS.find((form) => form.name === name) ?? OPERATION_FORMS[0]!;

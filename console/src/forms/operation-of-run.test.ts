@@ -5,7 +5,9 @@ import { findFormOfRun } from "./operation-of-run.ts";
 const nameOf = (run: Parameters<typeof findFormOfRun>[1]) => findFormOfRun(OPERATION_FORMS, run)?.name;
 
 it("finds the only operation of a run type", () => {
-  expect(nameOf({ run_type: "image-generation", given: { prompt: "a fox" }, model: "flux-dev" })).toBe("images.generate");
+  expect(nameOf({ run_type: "image-generation", given: { prompt: "a fox" }, model: "flux-dev" })).toBe(
+    "images.generate",
+  );
   expect(nameOf({ run_type: "upscale", given: {}, model: null })).toBe("images.upscale");
 });
 

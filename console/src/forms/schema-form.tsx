@@ -23,7 +23,10 @@ const fieldId = (form: OperationForm, name: string) => `${form.name}-${name}`;
 
 export function SchemaForm({ form, values, errors, without = [], onChange }: SchemaFormProps) {
   const states = useMemo(() => fieldStates({ form, values, models: MODELS }), [form, values]);
-  const sections = sectionsOf(form.fields.filter(({ name }) => !without.includes(name)), states);
+  const sections = sectionsOf(
+    form.fields.filter(({ name }) => !without.includes(name)),
+    states,
+  );
   const model = chosenModel(form, values);
   const render = (fields: OperationForm["fields"]) =>
     fields.map((field) => (

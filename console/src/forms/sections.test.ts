@@ -6,7 +6,9 @@ import { sectionsOf } from "./sections.ts";
 const namesIn = (model: string) => {
   const form = findOperationForm("images.generate");
   const sections = sectionsOf(form.fields, fieldStates({ form, values: { model_type: model }, models: MODELS }));
-  return Object.fromEntries(Object.entries(sections).map(([section, fields]) => [section, fields.map(({ name }) => name)]));
+  return Object.fromEntries(
+    Object.entries(sections).map(([section, fields]) => [section, fields.map(({ name }) => name)]),
+  );
 };
 
 it("moves up what the model needs and folds what it does not use", () => {

@@ -2,8 +2,8 @@
 // of the run; all others get the run's ID, which keeps the lineage.
 import { useState } from "react";
 import { client } from "../api/client.ts";
-import type { FormField } from "./operation-forms.ts";
 import { fileProblem, parseReference } from "./image-input.ts";
+import type { FormField } from "./operation-forms.ts";
 
 type Accepts = NonNullable<FormField["accepts"]>;
 

@@ -26,7 +26,10 @@ it("starts every day with a heading that counts its runs and their cost", () => 
 });
 
 it("shows one tile for every file and leaves out uploads and runs without files", () => {
-  const twoFiles = [{ role: "result", width: 300, height: 200 }, { role: "result", width: 300, height: 200 }];
+  const twoFiles = [
+    { role: "result", width: 300, height: 200 },
+    { role: "result", width: 300, height: 200 },
+  ];
   const rows = galleryRows(
     [
       run("b", 1, { outputs: twoFiles as Run["outputs"] }),

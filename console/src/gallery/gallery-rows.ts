@@ -7,8 +7,21 @@ import { ratioOfRun, tileCountOfRun } from "../parts/run-shape.ts";
 import { justifyRows } from "./justified-rows.ts";
 
 export type GalleryTile = { run: Run; index: number; ratio: number };
-export type DayRow = { kind: "day"; key: string; height: number; date: string; daysAgo: number; runs: number; cost: number };
-export type TileRow = { kind: "tiles"; key: string; height: number; tiles: readonly (GalleryTile & { width: number })[] };
+export type DayRow = {
+  kind: "day";
+  key: string;
+  height: number;
+  date: string;
+  daysAgo: number;
+  runs: number;
+  cost: number;
+};
+export type TileRow = {
+  kind: "tiles";
+  key: string;
+  height: number;
+  tiles: readonly (GalleryTile & { width: number })[];
+};
 export type GalleryRow = DayRow | TileRow;
 
 export type GalleryLayout = { width: number; targetHeight: number; gap: number };

@@ -36,7 +36,13 @@ export function MakeForm({ draft, onChange, onChooseOperation }: MakeFormProps) 
     start.mutate(withSharedCap(requestsOf(draft), price.amounts), { onError: showErrors });
   };
   return (
-    <form className={styles.form} aria-label={form.title} noValidate onSubmit={submit} onKeyDown={keepEnterFromSubmitting}>
+    <form
+      className={styles.form}
+      aria-label={form.title}
+      noValidate
+      onSubmit={submit}
+      onKeyDown={keepEnterFromSubmitting}
+    >
       <FormHead form={form} view={view} onView={setView} onChooseOperation={onChooseOperation} />
       <div className={styles.fields}>
         <FormNotices error={start.error} errors={errors} accepted={start.data ?? []} />

@@ -2,11 +2,11 @@
 import { formatMoney } from "../format/money.ts";
 import { formatClock } from "../format/time.ts";
 import { classNames } from "../parts/class-names.ts";
+import { tileCountOfRun } from "../parts/run-shape.ts";
 import { text } from "../text/text.ts";
 import { LiveRunTiles } from "./live-run-tiles.tsx";
 import styles from "./results.module.css";
 import { factsOfGroup, type RunGroup } from "./run-groups.ts";
-import { tileCountOfRun } from "../parts/run-shape.ts";
 
 const MAX_WIDE_TILES = 4;
 

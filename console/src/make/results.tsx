@@ -4,9 +4,9 @@ import { client } from "../api/client.ts";
 import { ErrorNotice } from "../parts/error-notice.tsx";
 import { text } from "../text/text.ts";
 import { FirstSteps } from "./first-steps.tsx";
-import { groupRuns } from "./run-groups.ts";
-import styles from "./results.module.css";
 import { ResultGroup } from "./result-group.tsx";
+import styles from "./results.module.css";
+import { groupRuns } from "./run-groups.ts";
 
 const LIMIT = 40;
 

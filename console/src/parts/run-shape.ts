@@ -3,8 +3,7 @@ import type { Run } from "@gesso/client";
 
 type RunFacts = Pick<Run, "inputs" | "outputs">;
 
-const numberOf = (value: unknown): number | undefined =>
-  typeof value === "number" && value > 0 ? value : undefined;
+const numberOf = (value: unknown): number | undefined => (typeof value === "number" && value > 0 ? value : undefined);
 
 /** Width divided by height: of the output, of the requested size, of the requested ratio, or 1. */
 export function ratioOfRun({ inputs, outputs }: RunFacts, index = 0): number {

@@ -1,5 +1,13 @@
 // The state of a run: an icon, a word, then a colour.
-import { CircleCheck, CircleDashed, CircleQuestionMark, CircleSlash, CircleX, LoaderCircle, type LucideIcon } from "lucide-react";
+import {
+  CircleCheck,
+  CircleDashed,
+  CircleQuestionMark,
+  CircleSlash,
+  CircleX,
+  LoaderCircle,
+  type LucideIcon,
+} from "lucide-react";
 import { text } from "../text/text.ts";
 import { classNames } from "./class-names.ts";
 import { Icon } from "./icon.tsx";

@@ -1,8 +1,8 @@
 // A file of a run, or the place where it will be. The tile has its final shape from the start.
 import type { Run } from "@gesso/client";
 import { Link } from "@tanstack/react-router";
-import { formatDuration, millisecondsBetween } from "../format/time.ts";
 import { formatMoney } from "../format/money.ts";
+import { formatDuration, millisecondsBetween } from "../format/time.ts";
 import { text } from "../text/text.ts";
 import { classNames } from "./class-names.ts";
 import { cssVariables } from "./css-variables.ts";

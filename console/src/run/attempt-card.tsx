@@ -1,8 +1,8 @@
 // An attempt at a provider: its outcome, its price, and what was sent. A price that was not charged is struck through.
 import { formatMoney } from "../format/money.ts";
 import { text } from "../text/text.ts";
-import type { TimelineEntry } from "./timeline.ts";
 import styles from "./timeline.module.css";
+import type { TimelineEntry } from "./timeline.ts";
 
 const words = text.run.timeline;
 

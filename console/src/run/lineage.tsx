@@ -29,4 +29,3 @@ export function Lineage({ run }: { run: Run }) {
     </nav>
   );
 }
-

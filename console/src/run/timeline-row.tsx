@@ -5,8 +5,8 @@ import { Icon } from "../parts/icon.tsx";
 import { RunState } from "../parts/run-state.tsx";
 import { text } from "../text/text.ts";
 import { AttemptCard } from "./attempt-card.tsx";
-import type { TimelineEntry } from "./timeline.ts";
 import styles from "./timeline.module.css";
+import type { TimelineEntry } from "./timeline.ts";
 
 const ICONS = { accepted: ArrowRightToLine, waited: Clock, attempt: CircleDot, ended: Database };
 

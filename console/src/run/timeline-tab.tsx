@@ -3,9 +3,9 @@ import type { Run } from "@gesso/client";
 import { useQuery } from "@tanstack/react-query";
 import { runLedgerQuery } from "../api/queries.ts";
 import { RunCosts } from "./run-costs.tsx";
+import styles from "./timeline.module.css";
 import { timelineOf } from "./timeline.ts";
 import { TimelineRow } from "./timeline-row.tsx";
-import styles from "./timeline.module.css";
 
 export function TimelineTab({ run }: { run: Run }) {
   const { data: ledger } = useQuery({ ...runLedgerQuery(run.run_id), enabled: run.finished_at !== null });

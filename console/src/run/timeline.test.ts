@@ -31,7 +31,10 @@ it("tells the whole life of a run in order", () => {
 });
 
 it("shows an attempt that goes on without an end", () => {
-  const entries = timelineOf({ created_at: at(0), started_at: null, finished_at: null, attempts: [attempt(1, 1, null)] }, undefined);
+  const entries = timelineOf(
+    { created_at: at(0), started_at: null, finished_at: null, attempts: [attempt(1, 1, null)] },
+    undefined,
+  );
   expect(entries.map(({ kind, at: time }) => [kind, time])).toEqual([
     ["accepted", 0],
     ["attempt", null],

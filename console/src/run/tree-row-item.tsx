@@ -21,7 +21,11 @@ export function TreeRowItem({ row: { node, children } }: { row: TreeRow }) {
           ) : (
             <span className={styles.chevron} />
           )}
-          {node.image_url ? <img src={node.image_url} alt="" width={42} height={30} /> : <span className={styles.none} />}
+          {node.image_url ? (
+            <img src={node.image_url} alt="" width={42} height={30} />
+          ) : (
+            <span className={styles.none} />
+          )}
           <span className={styles.words}>
             <span className="clip">{title}</span>
             <small>{node.status === "completed" ? node.model : <RunState status={node.status} />}</small>

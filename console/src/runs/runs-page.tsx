@@ -7,8 +7,8 @@ import { ErrorNotice } from "../parts/error-notice.tsx";
 import { Segments } from "../parts/segments.tsx";
 import { TopBar } from "../shell/top-bar.tsx";
 import { text } from "../text/text.ts";
-import { RunsTable } from "./runs-table.tsx";
 import styles from "./runs-page.module.css";
+import { RunsTable } from "./runs-table.tsx";
 import { RUN_FILTERS, type RunFilter, useRunList } from "./use-run-list.ts";
 
 export function RunsPage() {

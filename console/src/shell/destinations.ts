@@ -1,8 +1,10 @@
 // The pages of the navigation in their order, and those that a phone shows in its bar.
+
+import type { Identity } from "@gesso/client";
 import {
-  ChartNoAxesColumn,
   Box,
   Building2,
+  ChartNoAxesColumn,
   ImagePlus,
   KeyRound,
   LayoutDashboard,
@@ -12,7 +14,6 @@ import {
   Users,
   Webhook,
 } from "lucide-react";
-import type { Identity } from "@gesso/client";
 import { text } from "../text/text.ts";
 
 type Path =

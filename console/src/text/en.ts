@@ -199,7 +199,11 @@ export const en = {
     },
     inputs: { given: "Only the fields that the request set", none: "The request set no fields.", result: "Result" },
     code: { typescript: "TypeScript", curl: "curl", cli: "CLI" },
-    tree: { label: "Runs of this tree", deleted: "Deleted run", total: (runs: number) => `${plural(runs, "run")} in all` },
+    tree: {
+      label: "Runs of this tree",
+      deleted: "Deleted run",
+      total: (runs: number) => `${plural(runs, "run")} in all`,
+    },
   },
   runs: { all: "All", empty: "No runs yet. Start one on Make.", more: "Show more" },
   tray: {

@@ -18,9 +18,7 @@ export const RUN_EVENT_TYPES = [
 ] as const;
 
 /** What tabs tell each other. `id` is the position in the event log. */
-export type LiveMessage =
-  | { kind: "event"; id: string; event: RunEvent }
-  | { kind: "connection"; isConnected: boolean };
+export type LiveMessage = { kind: "event"; id: string; event: RunEvent } | { kind: "connection"; isConnected: boolean };
 
 type Listener = (message: LiveMessage, role: { isLeader: boolean }) => void;
 type LiveStreamOptions = { onMessage: Listener; onRefused(): void };

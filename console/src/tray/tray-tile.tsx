@@ -1,13 +1,13 @@
 // One run in the tray. It links to the run and can be dragged into an image field.
 import { Link } from "@tanstack/react-router";
+import { classNames } from "../parts/class-names.ts";
 import { RUN_DRAG_TYPE } from "../parts/run-drag.ts";
 import { text } from "../text/text.ts";
-import { classNames } from "../parts/class-names.ts";
+import styles from "./tray.module.css";
 import { TrayProgress } from "./tray-progress.tsx";
 import type { TrayRun } from "./tray-runs.ts";
 import { isOpen } from "./tray-runs.ts";
 import { TrayThumbnail } from "./tray-thumbnail.tsx";
-import styles from "./tray.module.css";
 
 export function TrayTile({ run }: { run: TrayRun }) {
   const prompt = run.prompt ?? text.run.noPrompt;

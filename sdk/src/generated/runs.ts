@@ -2,10 +2,26 @@
 import { withIdArgument, withIdAndInput, call, callList, callRun, type Call, type ListCall, type RunCall } from "../call.ts";
 import type { Connection } from "../connection.ts";
 import { callStream, type EventStream } from "../event-streams.ts";
-import { enumOf, integer, object, text, uuid } from "../schema-builders.ts";
+import { anyRequired, arrayOf, boolean, enumOf, integer, object, text, uuid } from "../schema-builders.ts";
 import type { CallOptions } from "../settings.ts";
 import type { RunInputs } from "./run-inputs.ts";
-import type { Estimate, Run, RunEvent, RunLedger, RunPage, RunTree, RunType } from "./shapes.ts";
+import type { CanceledRuns, Estimate, Run, RunEvent, RunHistogram, RunLedger, RunPage, RunTree, RunType } from "./shapes.ts";
+
+/** Input of `runs.cancelAll`. */
+export type RunsCancelAllInput = {
+  /** Cancel runs with this status */
+  status: "queued" | "processing";
+  /** Only runs with this run_type */
+  run_type?: RunType;
+  /** Only runs of this model */
+  model?: string;
+  /** Only runs that were created with this API key */
+  key_id?: string;
+  /** Only runs of this user */
+  user_id?: string;
+  /** Only runs accepted before this time */
+  created_before?: string;
+};
 
 /** Input of `runs.estimate`: the name and the input of an operation that creates a run. */
 export type RunsEstimateInput = {
@@ -18,20 +34,76 @@ export type RunsEventsInput = {
   after?: string;
 };
 
+/** Input of `runs.histogram`. */
+export type RunsHistogramInput = {
+  /** Only runs that ended with this status */
+  status?: "completed" | "failed" | "canceled";
+  /** Only runs with this run_type */
+  run_type?: RunType;
+  /** Only runs of this model */
+  model?: string;
+  /** Only runs that were created with this API key */
+  key_id?: string;
+  /** Only runs of this user */
+  user_id?: string;
+  /** Only runs of this provider */
+  provider?: string;
+  /** Only runs that ended with this error code */
+  error_code?: string;
+  /** With true, only runs without a parent */
+  roots?: boolean;
+};
+
 /** Input of `runs.list`. */
 export type RunsListInput = {
   /** Items per page, 1 to 100. Default: 20. 1 to 100. Default 20 */
   limit?: number;
   /** Value of `next_cursor` from the previous page */
   cursor?: string;
+  /** Only runs whose prompt has all these words, in any order. Case-insensitive, whole words, at most 200 characters */
+  q?: string;
   /** Only runs with this status */
   status?: "queued" | "processing" | "completed" | "failed" | "canceled";
   /** Only runs with this run_type */
   run_type?: RunType;
+  /** Only runs of this model */
+  model?: string;
+  /** Only runs that were created with this API key */
+  key_id?: string;
+  /** Only runs of this user */
+  user_id?: string;
+  /** Only runs of this provider */
+  provider?: string;
+  /** Only runs that ended with this error code */
+  error_code?: string;
+  /** With true, only runs without a parent */
+  roots?: boolean;
   /** Only runs derived from this run */
   parent_run_id?: string;
+  /** With true, only runs with a star */
+  starred?: boolean;
+  /** Only runs with this tag */
+  tag?: string;
   /** Only runs accepted after this time */
   created_after?: string;
+  /** Only runs accepted before this time */
+  created_before?: string;
+};
+
+/** Input of `runs.rerun`. */
+export type RunsRerunInput = {
+  /** Changes to `given` of the run, as a JSON merge patch: null removes a field, other values replace it. Default: none. Default {} */
+  changes?: Record<string, unknown>;
+  /** Wait for the run to end, at most 55 s. Default: false. Default false */
+  sync?: boolean;
+};
+
+/** Input of `runs.update`. */
+export type RunsUpdateInput = {
+  /** true adds the star, false removes it */
+  starred?: boolean;
+  /** All tags of the run, at most 20. An empty list removes them */
+  tags?: string[];
 };
 
 /** The operations `runs.*`. */
@@ -41,6 +113,11 @@ export type Runs = {
    * @example await client.runs.cancel("01990c3e-2f00-7000-8000-6f0c1a2b3c4d")
    */
   cancel: (run_id: string, options?: CallOptions) => Call<Run>;
+  /**
+   * Cancel open runs by filter, at most 100 per request, oldest first.
+   * @example await client.runs.cancelAll({ status: "queued" })
+   */
+  cancelAll: (input: RunsCancelAllInput, options?: CallOptions) => Call<CanceledRuns>;
   /**
    * Delete an ended run and its files. Returns the deleted run.
    * @example await client.runs.delete("01990c3e-2f00-7000-8000-6f0c1a2b3c4d")
@@ -62,20 +139,37 @@ export type Runs = {
    */
   get: (run_id: string, options?: CallOptions) => RunCall<Run>;
   /**
+   * Count runs by month. New and ended runs are counted within seconds.
+   * - Send at most one of status, run_type, model, key_id, user_id, provider, error_code, roots.
+   * @example await client.runs.histogram()
+   */
+  histogram: (input?: RunsHistogramInput, options?: CallOptions) => Call<RunHistogram>;
+  /**
    * Get what a run reserved, was charged and got back, and the prices behind it.
    * @example await client.runs.ledger("01990c3e-2f00-7000-8000-6f0c1a2b3c4d")
    */
   ledger: (run_id: string, options?: CallOptions) => Call<RunLedger>;
   /**
-   * List runs, newest first.
+   * List and search runs, newest first. A page can be short although `next_cursor` is set.
    * @example await client.runs.list()
    */
   list: (input?: RunsListInput, options?: CallOptions) => ListCall<RunPage>;
+  /**
+   * Create a run with the request of an earlier run and changes to it.
+   * @example await client.runs.rerun("01990c3e-2f00-7000-8000-6f0c1a2b3c4d", { changes: {"seed":7} })
+   */
+  rerun: (run_id: string, input?: RunsRerunInput, options?: CallOptions) => RunCall<Run>;
   /**
    * Get the tree of a run: all derived runs and the runs they refer to.
    * @example await client.runs.tree("01990c3e-2f00-7000-8000-6f0c1a2b3c4d")
    */
   tree: (run_id: string, options?: CallOptions) => Call<RunTree>;
+  /**
+   * Add or remove the star of a run, or replace its tags.
+   * - Send at least one of starred, tags.
+   * @example await client.runs.update("01990c3e-2f00-7000-8000-6f0c1a2b3c4d", { starred: true, tags: ["campaign"] })
+   */
+  update: (run_id: string, input?: RunsUpdateInput, options?: CallOptions) => Call<Run>;
 };
 
 /**
@@ -90,6 +184,14 @@ export function runsOf(connection: Connection): Runs {
       required: ["run_id"],
       fields: { run_id: uuid },
     }), "run_id"),
+    cancelAll: call(connection, {
+      name: "runs.cancelAll",
+      path: "/api/v1/runs/cancel",
+      bodies: "json",
+      takesIdempotencyKey: true,
+      required: ["status"],
+      fields: { status: enumOf("queued", "processing"), run_type: text(0, 64), model: text(0, 128), key_id: uuid, user_id: text(0, 255), created_before: text() },
+    }),
     delete: withIdArgument(call(connection, {
       name: "runs.delete",
       method: "DELETE",
@@ -119,6 +221,12 @@ export function runsOf(connection: Connection): Runs {
       required: ["run_id"],
       fields: { run_id: uuid },
     }), "run_id"),
+    histogram: call(connection, {
+      name: "runs.histogram",
+      method: "GET",
+      path: "/api/v1/runs/histogram",
+      fields: { status: enumOf("completed", "failed", "canceled"), run_type: text(0, 64), model: text(0, 128), key_id: uuid, user_id: text(0, 255), provider: text(0, 64), error_code: text(0, 64), roots: boolean },
+    }),
     ledger: withIdArgument(call(connection, {
       name: "runs.ledger",
       method: "GET",
@@ -130,14 +238,31 @@ export function runsOf(connection: Connection): Runs {
       name: "runs.list",
       method: "GET",
       path: "/api/v1/runs",
-      fields: { limit: integer(1, 100), cursor: text(0, 1024), status: enumOf("queued", "processing", "completed", "failed", "canceled"), run_type: text(0, 64), parent_run_id: uuid, created_after: text() },
+      fields: { limit: integer(1, 100), cursor: text(0, 1024), q: text(0, 200), status: enumOf("queued", "processing", "completed", "failed", "canceled"), run_type: text(0, 64), model: text(0, 128), key_id: uuid, user_id: text(0, 255), provider: text(0, 64), error_code: text(0, 64), roots: boolean, parent_run_id: uuid, starred: boolean, tag: text(1, 50), created_after: text(), created_before: text() },
     }),
+    rerun: withIdAndInput(callRun(connection, {
+      name: "runs.rerun",
+      path: "/api/v1/runs/{run_id}/rerun",
+      bodies: "json",
+      takesIdempotencyKey: true,
+      required: ["run_id"],
+      fields: { run_id: uuid, changes: object, sync: boolean },
+    }), "run_id"),
     tree: withIdArgument(call(connection, {
       name: "runs.tree",
       method: "GET",
       path: "/api/v1/runs/{run_id}/tree",
       required: ["run_id"],
       fields: { run_id: uuid },
+    }), "run_id"),
+    update: withIdAndInput(call(connection, {
+      name: "runs.update",
+      method: "PATCH",
+      path: "/api/v1/runs/{run_id}",
+      bodies: "json",
+      required: ["run_id"],
+      fields: { run_id: uuid, starred: boolean, tags: arrayOf(text(1, 50), 0, 20) },
+      rules: [anyRequired("starred", "tags")],
     }), "run_id"),
   } as unknown as Runs;
 }

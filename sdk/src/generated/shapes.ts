@@ -40,10 +40,10 @@ export type SourceFields = {
 export type RunType = "background-removal" | "character-generation" | "combine" | "describe" | "extract" | "generative-remove" | "image-edit" | "image-generation" | "mask-edit" | "mask-upload" | "prompt-enhancement" | "reference-generation" | "reframe" | "segment" | "upload" | "upscale" | "variation" | "video-generation" | (string & {});
 
 /** Code of an error. A newer server can add more. */
-export type ErrorCode = "ambiguous_credentials" | "asset_expired" | "asset_not_found" | "asset_unavailable" | "authentication_required" | "canceled_by_user" | "concurrency_limit_reached" | "conflict" | "content_refused" | "dependency_unavailable" | "frame_unavailable" | "headers_too_large" | "idempotency_in_progress" | "idempotency_key_invalid" | "idempotency_key_reused" | "image_animated_not_supported" | "image_too_many_pixels" | "image_too_small" | "image_undecodable" | "insufficient_credits" | "insufficient_scope" | "internal_error" | "invalid_api_key" | "invalid_cursor" | "invalid_json" | "invalid_token" | "mask_mismatch" | "method_not_allowed" | "model_not_found" | "model_unavailable" | "output_not_found" | "payload_too_large" | "permission_denied" | "prompt_not_found" | "provider_error" | "provider_outcome_unknown" | "provider_output_invalid" | "provider_rejected_input" | "provider_timeout" | "rate_limited" | "request_timeout" | "route_not_found" | "run_canceled" | "run_deleted" | "run_not_cancelable" | "run_not_found" | "run_not_ready" | "run_timeout" | "service_overloaded" | "source_fetch_failed" | "source_not_image" | "source_run_failed" | "source_too_large" | "spend_limit_reached" | "storage_failed" | "storage_quota_exceeded" | "sync_timeout" | "tenant_suspended" | "token_expired" | "too_many_parts" | "tree_too_deep" | "unsupported_content_encoding" | "unsupported_image_format" | "unsupported_media_type" | "unsupported_parameter" | "url_not_allowed" | "validation_error" | "webhook_url_not_allowed" | (string & {});
+export type ErrorCode = "ambiguous_credentials" | "asset_expired" | "asset_not_found" | "asset_unavailable" | "authentication_required" | "canceled_by_user" | "concurrency_limit_reached" | "conflict" | "content_refused" | "cross_site_request" | "dependency_unavailable" | "frame_unavailable" | "headers_too_large" | "idempotency_in_progress" | "idempotency_key_invalid" | "idempotency_key_reused" | "image_animated_not_supported" | "image_too_many_pixels" | "image_too_small" | "image_undecodable" | "insufficient_credits" | "insufficient_scope" | "internal_error" | "invalid_api_key" | "invalid_cursor" | "invalid_json" | "invalid_token" | "login_too_old" | "mask_mismatch" | "method_not_allowed" | "model_not_found" | "model_unavailable" | "output_not_found" | "payload_too_large" | "permission_denied" | "prompt_not_found" | "provider_error" | "provider_outcome_unknown" | "provider_output_invalid" | "provider_rejected_input" | "provider_timeout" | "rate_limited" | "request_timeout" | "route_not_found" | "run_canceled" | "run_deleted" | "run_not_cancelable" | "run_not_found" | "run_not_ready" | "run_not_repeatable" | "run_timeout" | "service_overloaded" | "session_required" | "sign_in_code_invalid" | "sign_in_failed" | "source_fetch_failed" | "source_not_image" | "source_run_failed" | "source_too_large" | "spend_limit_reached" | "storage_failed" | "storage_quota_exceeded" | "sync_timeout" | "tenant_suspended" | "token_expired" | "too_many_parts" | "tree_too_deep" | "unsupported_content_encoding" | "unsupported_image_format" | "unsupported_media_type" | "unsupported_parameter" | "url_not_allowed" | "validation_error" | "webhook_url_not_allowed" | (string & {});
 
 /** Permission of a key or token: a resource with read, write or both. */
-export type Scope = "*" | "*:read" | `${"audit" | "events" | "images" | "keys" | "members" | "models" | "prompts" | "runs" | "tenants" | "tokens" | "usage" | "videos" | "webhooks"}:${"read" | "write" | "*"}`;
+export type Scope = "*" | "*:read" | `${"audit" | "catalogue" | "events" | "images" | "keys" | "members" | "models" | "prompts" | "runs" | "tenants" | "tokens" | "usage" | "videos" | "webhooks"}:${"read" | "write" | "*"}`;
 
 /** Dimensions of a usage report, several separated by commas. */
 export type UsageBy = "day" | "key" | "model" | "operation" | `${"day" | "key" | "model" | "operation"},${string}`;
@@ -224,6 +224,46 @@ export type Balance = {
   prepaid: boolean;
 };
 
+/** API response: CanceledRuns */
+export type CanceledRuns = {
+  /** Runs that were canceled, or asked to stop */
+  canceled: number;
+  /** Whether more runs may match. Send the request again to cancel them */
+  more: boolean;
+};
+
+/** API response: CatalogueOffer */
+export type CatalogueOffer = {
+  /** Kind of work, such as image.generate */
+  task: string;
+  provider: string;
+  /** Name of the model at the provider */
+  upstream: string;
+  /** Whether Gesso tries this offer first for its task and model */
+  preferred: boolean;
+  /** Price per unit in US dollars. null if unknown */
+  price: number | null;
+  /** Unit of the price */
+  per: "image" | "megapixel" | "second" | "call" | (string & {});
+  /** quick: a few seconds; usual: up to 30 s; slow: minutes */
+  latency: "quick" | "usual" | "slow" | (string & {});
+  /** Failover group. null: the offer has no failover */
+  equivalence: string | null;
+  limits: OfferLimits;
+  /** What the offer does with each parameter of its task */
+  parameters: OfferParameter[];
+  lifecycle: {
+      /** retired: Gesso does not use the offer */
+      state: "active" | "deprecated" | "retired" | (string & {});
+      /** Day when the state began. A day in the future is when an active offer is deprecated, or a deprecated one retired */
+      since: string | null;
+      /** Name of the next model at the provider */
+      successor: string | null;
+    };
+  /** Until then Gesso sends no jobs to the offer, because it failed repeatedly. null: the offer is in use */
+  open_until: string | null;
+};
+
 /** API response: CharacterGeneration */
 export type CharacterGeneration = {
   /** false if the run failed or the request was refused */
@@ -381,9 +421,9 @@ export type Identity = {
       retention_days: number | null;
     };
   credential: {
-      /** key: an API key; token: an access token of a key; external_token: a token of an identity provider */
-      kind: "key" | "token" | "external_token" | (string & {});
-      /** Key of the credential. null for a token of an identity provider */
+      /** key: an API key; token: an access token of a key; external_token: a token of an identity provider; session: a session of the console */
+      kind: "key" | "token" | "external_token" | "session" | (string & {});
+      /** Key of the credential. null for a token or session of an identity provider */
       key_id: string | null;
       /** Scopes of the credential. The role can deny some of them */
       scopes: Scope[];
@@ -494,6 +534,24 @@ export type Model = {
   updated_at: string;
 };
 
+/** API response: ModelCatalogue */
+export type ModelCatalogue = {
+  /** Models with at least one offer */
+  models: Array<{
+      model: string;
+      description: string | null;
+      /** Offers of this installation, by task, the preferred one first */
+      offers: CatalogueOffer[];
+    }>;
+  /** Tasks with at least one offer */
+  tasks: Array<{
+      task: string;
+      models: string[];
+      /** Operations with this task that the credential may call */
+      operations: string[];
+    }>;
+};
+
 /** API response: ModelGrant */
 export type ModelGrant = {
   grant_id: string;
@@ -594,6 +652,57 @@ export type NewWebhookListener = {
   created_at: string;
 };
 
+/** API response: OfferLimits */
+export type OfferLimits = {
+  /** The only aspect ratios, such as 16:9 */
+  ratios?: string[];
+  /** The only sizes, such as 1024x1024 */
+  sizes?: string[];
+  /** Bounds of width and height in pixels, and of their product */
+  sides?: {
+      least?: number;
+      most?: number;
+      step?: number;
+      least_pixels?: number;
+      most_pixels?: number;
+      /** Longer side divided by the shorter one */
+      most_ratio?: number;
+    };
+  /** The only durations of a video, in seconds */
+  durations?: number[];
+  /** Range of durations, in seconds */
+  duration?: {
+      least: number;
+      most: number;
+    };
+  /** Maximum results per request. More results take several requests */
+  count?: number;
+  /** Maximum input images */
+  images?: number;
+  /** false: requests with a mask are served by another offer */
+  mask?: boolean;
+  /** Maximum characters of a prompt */
+  prompt?: number;
+  /** Maximum pixels of a source image, and of the rectangle around the masked area */
+  source?: {
+      most_pixels?: number;
+      most_masked_pixels?: number;
+    };
+};
+
+/** API response: OfferParameter */
+export type OfferParameter = {
+  name: string;
+  /** honoured: used as it is; adapted: some values become the nearest supported one, with a warning; unsupported: ignored with a warning; excluded: requests with the parameter are served by another offer */
+  state: "honoured" | "adapted" | "unsupported" | "excluded" | (string & {});
+  /** How the value is used, for people */
+  how?: string;
+  /** The parameter is ignored together with this one */
+  not_with?: string;
+  /** The parameter is ignored without this one */
+  only_with?: string;
+};
+
 /** API response: Output */
 export type Output = {
   asset_id: string;
@@ -621,6 +730,10 @@ export type Output = {
   duration?: number;
   /** Frames per second of a video */
   fps?: number;
+  /** Small copies of the image, or of the first frame of the video. null if there are none, as for runs of earlier versions */
+  thumbnails: Thumbnails | null;
+  /** ThumbHash in base64: about 25 bytes for a blurred placeholder. null without thumbnails */
+  thumbhash: string | null;
 };
 
 /** API response: Prompt */
@@ -724,6 +837,10 @@ export type Run = {
   warnings: string[];
   /** Your own key-value data, as sent */
   metadata: Record<string, unknown>;
+  /** Whether the run has a star. Only returned by runs.get, runs.list and runs.update */
+  starred?: boolean;
+  /** Your own tags of the run. Only returned by runs.get, runs.list and runs.update */
+  tags?: string[];
   /** Error of a failed or canceled run. null otherwise */
   error: Fault | null;
   /** Time of the start */
@@ -746,6 +863,17 @@ export type RunEdge = {
   kind: "parent" | "reference" | (string & {});
   /** How the image of `to` was used: source or mask. link: the image was not used */
   role: "source" | "mask" | "link" | (string & {});
+};
+
+/** API response: RunHistogram */
+export type RunHistogram = {
+  /** Months with runs, newest first */
+  data: Array<{
+      /** Month in UTC, such as 2026-11 */
+      month: string;
+      /** Runs that were accepted in the month, without deleted ones */
+      count: number;
+    }>;
 };
 
 /** API response: RunLedger */
@@ -811,6 +939,10 @@ export type RunNode = {
   started_at: string | null;
   /** Time of the end */
   finished_at: string | null;
+  /** Small copies of the image, or of the first frame of the video. null if there are none, as for runs of earlier versions */
+  thumbnails: Thumbnails | null;
+  /** ThumbHash in base64: about 25 bytes for a blurred placeholder. null without thumbnails */
+  thumbhash: string | null;
   /** Prompt of the run. null without one, or for a deleted run */
   prompt: string | null;
   /** True for a deleted run. It is listed because other runs were derived from it */
@@ -930,6 +1062,14 @@ export type TenantPage = {
   data: Tenant[];
   /** Pass it as `cursor` to get the next page. null on the last page */
   next_cursor: string | null;
+};
+
+/** API response: Thumbnails */
+export type Thumbnails = {
+  /** Signed URL of a WebP file whose longer side has at most 320 pixels */
+  small: string;
+  /** Signed URL of a WebP file whose longer side has at most 640 pixels */
+  large: string;
 };
 
 /** API response: Token */

@@ -74,7 +74,9 @@ export function createConsoleLogin(dependencies: ConsoleLoginDependencies): Cons
           ...{ redirect_uri: redirectUri(issuerId), scope: issuer.console.scope, state, nonce },
           ...{ code_challenge: await oidc.calculatePKCECodeChallenge(verifier), code_challenge_method: "S256" },
           // With max_age, the provider has to say when the person logged in. Without a recent login it asks again.
-          ...(isAgain ? { prompt: "login", max_age: String(RECENT_LOGIN_SECONDS) } : { max_age: String(SESSION_SECONDS) }),
+          ...(isAgain
+            ? { prompt: "login", max_age: String(RECENT_LOGIN_SECONDS) }
+            : { max_age: String(SESSION_SECONDS) }),
         });
         return { url: url.href, cookie };
       }),
@@ -110,7 +112,9 @@ function requireOpenLogin(
 ) {
   const state = new URLSearchParams(query).get("state");
   const login = cookie === undefined ? undefined : readLogin(cookie);
-  const values = secrets.map((secret) => deriveValues(secret, issuerId, cookie ?? "")).find((each) => each.state === state);
+  const values = secrets
+    .map((secret) => deriveValues(secret, issuerId, cookie ?? ""))
+    .find((each) => each.state === state);
   const isOpen = login !== undefined && clock.now() - login.startedAt < LOGIN_SECONDS * 1000;
   if (!login || !values || !isOpen) throw new Fault("sign_in_failed", { reason: "not_started_here" });
   return { login, values };

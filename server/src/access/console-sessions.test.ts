@@ -91,7 +91,9 @@ describe("a session that came from a key", () => {
       const active = await authenticate(used);
       sessions.recordActivity(active);
       await expect
-        .poll(async () => (await query("select 1 from console_sessions where last_seen_at = $1", [new Date(now)])).length)
+        .poll(
+          async () => (await query("select 1 from console_sessions where last_seen_at = $1", [new Date(now)])).length,
+        )
         .toBe(1);
       now += 6 * HOUR;
     }

@@ -171,7 +171,7 @@ describe("a member who signs in to the console", () => {
 
   it("has the scopes of the console and of the claims, and never those of the operator", async () => {
     const issuers = open({ console: { ...client, scopes: ["images:write", "tenants:*"] }, scopes: ["runs:read"] });
-    const identify = (claims: object) => issuers.identify(issuers.findConsoleIssuer("corp")!, claims);
+    const identify = (claims: Record<string, unknown>) => issuers.identify(issuers.findConsoleIssuer("corp")!, claims);
     expect(await identify({ sub: "cleo", scope: "keys:read tenants:read" })).toEqual({
       ...{ tenant_id: tenant, user_id: "corp:cleo", scopes: ["images:write", "runs:read", "keys:read"] },
     });

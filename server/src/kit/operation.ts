@@ -7,7 +7,7 @@ import type { Routing } from "./fields.ts";
 import type { FilePart } from "./files.ts";
 import type { FieldRule } from "./rules.ts";
 import type { VideoFrame } from "./run-outputs.ts";
-import type { Catalogue } from "./schemas/catalogue.ts";
+import type { ModelCatalogue } from "./schemas/catalogue.ts";
 import type { CustomModel, CustomModelPage, ModelGrant, ModelGrantPage } from "./schemas/custom-models.ts";
 import type { EventFilter } from "./schemas/events.ts";
 import type { CanceledRuns, Estimate, Layers, Prompt, PromptPage, RunHistogram, RunTree } from "./schemas/library.ts";
@@ -114,7 +114,7 @@ export type OperationServices = AccessServices & {
   money: MoneyServices;
   prompts: PromptStore;
   models: ModelRegistry;
-  catalogue: { get(): Promise<Catalogue> };
+  catalogue: { get(): Promise<ModelCatalogue> };
   webhooks: WebhookStore;
 };
 
@@ -318,12 +318,7 @@ type Erased<Functions> = {
 
 export const defineOperation = <Input extends z.ZodObject>(
   spec: OperationSpec<Input> &
-    (
-      | RunOperationSpec<Input>
-      | RepeatOperationSpec<Input>
-      | QueryOperationSpec<Input>
-      | StreamOperationSpec<Input>
-    ),
+    (RunOperationSpec<Input> | RepeatOperationSpec<Input> | QueryOperationSpec<Input> | StreamOperationSpec<Input>),
 ): Operation => spec as unknown as Operation;
 
 /** A second client name for the URL of `original`, with some fields fixed. */

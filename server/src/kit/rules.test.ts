@@ -58,8 +58,7 @@ describe("atLeastOne", () => {
 describe("atMostOne", () => {
   const rule = atMostOne(...fields);
   it.each([{}, { b: 0 }, { a: null, b: 1 }])("accepts %j", (input) => expect(codes(rule, input)).toEqual([]));
-  it("refuses two, and names the second", () =>
-    expect(codes(rule, { a: 1, c: false })).toEqual(["/c at_most_one_of"]));
+  it("refuses two, and names the second", () => expect(codes(rule, { a: 1, c: false })).toEqual(["/c at_most_one_of"]));
 });
 
 describe("together", () => {

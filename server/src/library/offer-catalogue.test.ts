@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createFakeProvider, createTestProviders } from "../../test/support/step-fixtures.ts";
 import { createManualClock } from "../../test/support/test-runtime.ts";
-import { Catalogue } from "../kit/schemas/catalogue.ts";
+import { ModelCatalogue } from "../kit/schemas/catalogue.ts";
 import { declareParameters, within } from "../providers/parameter-support.ts";
 import type { Offer } from "../providers/provider.ts";
 import { buildCatalogue } from "./offer-catalogue.ts";
@@ -12,7 +12,7 @@ const clock = createManualClock(Date.UTC(2026, 10, 16));
 /** The catalogue of an installation with one offer for each entry. */
 function setUp(offers: Record<string, Partial<Offer>>, caller: Parameters<typeof buildCatalogue>[1] = OWNER) {
   const providers = createTestProviders(Object.entries(offers).map(([id, offer]) => createFakeProvider(id, offer)));
-  const read = () => Catalogue.parse(buildCatalogue({ providers, clock }, caller));
+  const read = () => ModelCatalogue.parse(buildCatalogue({ providers, clock }, caller));
   return { providers, read };
 }
 
@@ -83,7 +83,10 @@ describe("the catalogue", () => {
 
   it("has no setting of a provider", () => {
     const { providers } = setUp({ fal: {} });
-    const secret = { ...providers, enabled: providers.enabled.map((each) => ({ ...each, env: { FAL_KEY: "hidden" } })) };
+    const secret = {
+      ...providers,
+      enabled: providers.enabled.map((each) => ({ ...each, env: { FAL_KEY: "hidden" } })),
+    };
     expect(JSON.stringify(buildCatalogue({ providers: secret, clock }, OWNER))).not.toContain("hidden");
   });
 });

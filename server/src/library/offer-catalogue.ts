@@ -4,7 +4,7 @@ import { mayCall } from "../access/scopes.ts";
 import type { Caller } from "../db/access/caller.ts";
 import type { Task } from "../kit/operation.ts";
 import { parseInput } from "../kit/parse.ts";
-import type { Catalogue, CatalogueOffer } from "../kit/schemas/catalogue.ts";
+import type { CatalogueOffer, ModelCatalogue } from "../kit/schemas/catalogue.ts";
 import { TASK_PARAMETERS } from "../kit/task-parameters.ts";
 import { models } from "../models.ts";
 import { operations } from "../operations/all.ts";
@@ -17,7 +17,7 @@ type ProviderOffer = { provider: Provider; offer: Offer };
 
 const TASKS = Object.keys(TASK_PARAMETERS) as Task[];
 
-export function buildCatalogue(services: Dependencies, caller: Pick<Caller, "role" | "scopes">): Catalogue {
+export function buildCatalogue(services: Dependencies, caller: Pick<Caller, "role" | "scopes">): ModelCatalogue {
   const all = services.providers.enabled.flatMap(({ provider }) =>
     provider.offers.map((offer) => ({ provider, offer })),
   );

@@ -33,7 +33,7 @@ async function insertRuns(runs: Made[]): Promise<void> {
     const images = [...sources, ...(parent ? [parent] : [])].map((run) => ({ run }));
     return JSON.stringify(isDeleted ? [] : [{ task: "image.edit", images, masks: masks.map((run) => ({ run })) }]);
   });
-  const result = (id: string) => 
+  const result = (id: string) =>
     JSON.stringify({
       outputs: [
         { asset_id: id, media_type: "image/png", width: 1, thumbnails: { small: id, large: id }, thumbhash: "aGk=" },

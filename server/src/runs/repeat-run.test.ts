@@ -158,7 +158,9 @@ describe("a request to repeat a run", () => {
   it("is refused above max_cost, of the earlier request or of the changes", async () => {
     const { run_id } = await generate({ max_cost: 1 });
     await expect(repeat(run_id, { max_cost: 0.000001 })).rejects.toMatchObject({ code: "spend_limit_reached" });
-    await expect(repeat(run_id, { batch_size: 4, max_cost: 0.02 })).rejects.toMatchObject({ code: "spend_limit_reached" });
+    await expect(repeat(run_id, { batch_size: 4, max_cost: 0.02 })).rejects.toMatchObject({
+      code: "spend_limit_reached",
+    });
     expect((await rowOf(run_id)).inputs.max_cost).toBe(1);
   });
 
@@ -200,7 +202,12 @@ describe("a request to repeat a run", () => {
   it("is another request than the one that created the run, also without changes", async () => {
     const [idempotencyKey, input] = [v7(), { prompt: "a lighthouse" }];
     const parsed = parseInput(generateImage, input, "json");
-    const { row } = await acceptRun(services, caller, { operation: generateImage, parsed, idempotencyKey, isStrict: false });
+    const { row } = await acceptRun(services, caller, {
+      operation: generateImage,
+      parsed,
+      idempotencyKey,
+      isStrict: false,
+    });
     await expect(repeat(row.run_id, {}, { idempotencyKey })).rejects.toMatchObject({ code: "idempotency_key_reused" });
   });
 });

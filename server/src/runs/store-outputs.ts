@@ -38,9 +38,7 @@ export type OutputDependencies = FileDependencies &
     database: Database;
     assets: Pick<AssetStore, "storage" | "signUrl">;
     http: Pick<OutboundHttp, "fetch">;
-  };| "signUrl">;
-  http: Pick<OutboundHttp, "fetch">;
-};
+  };
 
 /** `request` is the recorded provider request, if this process sent it. */
 export type ProducingRequest = Pick<ResolvedRequest, "requestIndex"> & {

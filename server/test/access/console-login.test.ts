@@ -118,10 +118,16 @@ describe("signing in at an identity provider", () => {
   });
 
   it("returns to pages of the console only", async () => {
-    for (const path of ["https://evil.example.com/", "//evil.example.com", "/console\\..\\x", "/api/v1/runs", "/consoles"])
-      expect((await logIn(openBrowser(), "carol", `?return_to=${encodeURIComponent(path)}`)).headers.get("location")).toBe(
-        "/console/",
-      );
+    for (const path of [
+      "https://evil.example.com/",
+      "//evil.example.com",
+      "/console\\..\\x",
+      "/api/v1/runs",
+      "/consoles",
+    ])
+      expect(
+        (await logIn(openBrowser(), "carol", `?return_to=${encodeURIComponent(path)}`)).headers.get("location"),
+      ).toBe("/console/");
   });
 
   it("is refused to a removed member, whose session ends within 5 s", async () => {
@@ -130,7 +136,10 @@ describe("signing in at an identity provider", () => {
     expect((await callConsole(browser, "GET", "/console/session")).status).toBe(200);
     await query("update members set removed_at = now() where user_id = 'corp:dave'");
     await expect
-      .poll(async () => (await callConsole(browser, "GET", "/console/session")).status, { timeout: 5000, interval: 250 })
+      .poll(async () => (await callConsole(browser, "GET", "/console/session")).status, {
+        timeout: 5000,
+        interval: 250,
+      })
       .toBe(401);
     expect(errorOf(await logIn(openBrowser(), "dave"))).toBe("permission_denied");
   });

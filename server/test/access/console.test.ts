@@ -49,7 +49,12 @@ async function send(method: string, path: string, { cookie, body, headers = OWN_
   });
   const text = await response.text();
   const type = response.headers.get("content-type") ?? "";
-  return { status: response.status, headers: response.headers, text, body: type.includes("json") ? JSON.parse(text) : {} };
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    body: type.includes("json") ? JSON.parse(text) : {},
+  };
 }
 const outcome = async (response: ReturnType<typeof send>) => {
   const { status, body } = await response;

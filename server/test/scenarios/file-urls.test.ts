@@ -86,7 +86,10 @@ describe("a file", () => {
       const response = await fetch(url);
       const cached = { "cache-control": "private, max-age=86400, immutable" };
       expect(headersOf(response)).toMatchObject({ ...SAFE, ...cached, "content-type": "image/webp" });
-      expect(await sharp(Buffer.from(await response.arrayBuffer())).metadata()).toMatchObject({ width: 32, height: 24 });
+      expect(await sharp(Buffer.from(await response.arrayBuffer())).metadata()).toMatchObject({
+        width: 32,
+        height: 24,
+      });
     }
     expect(Buffer.from(thumbhash, "base64").byteLength).toBeGreaterThanOrEqual(5);
     await caller.delete(`/runs/${run_id}`);

@@ -3,13 +3,13 @@
 import type { DragEvent } from "react";
 import { useState } from "react";
 import { classNames } from "../../parts/class-names.ts";
-import { text } from "../../text/text.ts";
 import { RUN_DRAG_TYPE } from "../../parts/run-drag.ts";
+import { text } from "../../text/text.ts";
 import { parseReference } from "../image-input.ts";
 import { useImageUpload } from "../use-image-upload.ts";
 import { EmptyImage } from "./empty-image.tsx";
-import styles from "./image-widget.module.css";
 import { ImagePreview } from "./image-preview.tsx";
+import styles from "./image-widget.module.css";
 import type { WidgetProps } from "./widget-props.ts";
 
 export function ImageWidget(props: WidgetProps) {

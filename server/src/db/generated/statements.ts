@@ -460,6 +460,107 @@ export type StatementTypes = {
     };
     row: Record<never, never>;
   };
+  "console_codes.insert": {
+    parameters: {
+      digest: Buffer;
+      tenant_id: string;
+      key_id: string;
+      expires_at: Date | string;
+    };
+    row: Record<never, never>;
+  };
+  "console_codes.take": {
+    parameters: {
+      digest: Buffer;
+      now: Date | string;
+    };
+    row: {
+      key_id: string;
+    };
+  };
+  "console_sessions.end": {
+    parameters: {
+      tenant_id: string;
+      actor_user_id: string;
+      session_id: string;
+      actor_key_id: string | null | undefined;
+    };
+    row: {
+      subject: string;
+    };
+  };
+  "console_sessions.find": {
+    parameters: {
+      digest: Buffer;
+    };
+    row: {
+      session_id: string;
+      tenant_id: string;
+      user_id: string;
+      method: ColumnTypes["console_sessions.method"];
+      key_id: string | null;
+      issuer: string | null;
+      scopes: string[];
+      last_login_at: Date | null;
+      last_seen_at: Date;
+      created_at: Date;
+    };
+  };
+  "console_sessions.insert": {
+    parameters: {
+      replaced_digest: Buffer | null | undefined;
+      session_id: string;
+      tenant_id: string;
+      user_id: string;
+      digest: Buffer;
+      method: string;
+      key_id: string | null | undefined;
+      issuer: string | null | undefined;
+      scopes: readonly string[];
+      last_login_at: Date | string | null | undefined;
+      created_at: Date | string;
+    };
+    row: {
+      session_id: string;
+      tenant_id: string;
+      user_id: string;
+      method: ColumnTypes["console_sessions.method"];
+      key_id: string | null;
+      issuer: string | null;
+      scopes: string[];
+      last_login_at: Date | null;
+      last_seen_at: Date;
+      created_at: Date;
+    };
+  };
+  "console_sessions.list": {
+    parameters: {
+      tenant_id: string;
+      user_id: string;
+      created_after: Date | string;
+      seen_after: Date | string;
+      limit: number;
+    };
+    row: {
+      session_id: string;
+      tenant_id: string;
+      user_id: string;
+      method: ColumnTypes["console_sessions.method"];
+      key_id: string | null;
+      issuer: string | null;
+      scopes: string[];
+      last_login_at: Date | null;
+      last_seen_at: Date;
+      created_at: Date;
+    };
+  };
+  "console_sessions.record_use": {
+    parameters: {
+      at: Date | string;
+      session_id: string;
+    };
+    row: Record<never, never>;
+  };
   "database.ping": {
     parameters: Record<never, never>;
     row: {
@@ -1241,6 +1342,14 @@ export type StatementTypes = {
     parameters: Record<never, never>;
     row: Record<never, never>;
   };
+  "maintenance.console_codes": {
+    parameters: Record<never, never>;
+    row: Record<never, never>;
+  };
+  "maintenance.console_sessions": {
+    parameters: Record<never, never>;
+    row: Record<never, never>;
+  };
   "maintenance.idempotency_keys": {
     parameters: {
       after: Date | string;
@@ -1676,6 +1785,7 @@ export type StatementTypes = {
     parameters: {
       run_id: string;
       tenant_id: string;
+      is_queued_only: boolean;
       error: JsonParameter;
       event_id: string;
     };
@@ -2148,6 +2258,86 @@ export type StatementTypes = {
     };
     row: Record<never, never>;
   };
+  "run_index.count_by_month": {
+    parameters: {
+      tenant_id: string;
+      term: string;
+    };
+    row: {
+      month: string | null;
+      count: number;
+    };
+  };
+  "run_index.find_runs": {
+    parameters: {
+      run_ids: readonly string[];
+    };
+    row: {
+      run_id: string;
+      tenant_id: string;
+      user_id: string;
+      key_id: string | null;
+      run_type: string;
+      parent_run_id: string | null;
+      model: string | null;
+      provider: string | null;
+      status: ColumnTypes["runs.status"];
+      error_code: string | null;
+      prompt: string | null;
+      created_at: Date;
+      is_deleted: boolean | null;
+    };
+  };
+  "run_index.insert_terms": {
+    parameters: {
+      runs: JsonParameter;
+    };
+    row: {
+      runs: number | null;
+    };
+  };
+  "run_index.list_older": {
+    parameters: {
+      before: string;
+      limit: number;
+    };
+    row: {
+      run_id: string;
+      tenant_id: string;
+      user_id: string;
+      key_id: string | null;
+      run_type: string;
+      parent_run_id: string | null;
+      model: string | null;
+      provider: string | null;
+      status: ColumnTypes["runs.status"];
+      error_code: string | null;
+      prompt: string | null;
+      created_at: Date;
+      is_deleted: boolean | null;
+    };
+  };
+  "run_index.read_cursor": {
+    parameters: Record<never, never>;
+    row: {
+      xact: number | null;
+      seq: number | null;
+      backfill_before: string | null;
+    };
+  };
+  "run_index.save_backfill": {
+    parameters: {
+      before: string | null | undefined;
+    };
+    row: Record<never, never>;
+  };
+  "run_index.save_position": {
+    parameters: {
+      xact: number;
+      seq: number;
+    };
+    row: Record<never, never>;
+  };
   "run_ledger.list_prices": {
     parameters: {
       run_id: string;
@@ -2171,6 +2361,29 @@ export type StatementTypes = {
       to_account: string;
       amount: number;
       created_at: Date;
+    };
+  };
+  "run_marks.list": {
+    parameters: {
+      run_ids: readonly string[];
+      tenant_id: string;
+    };
+    row: {
+      run_id: string;
+      starred: boolean;
+      tags: string[];
+    };
+  };
+  "run_marks.save": {
+    parameters: {
+      run_id: string;
+      tenant_id: string;
+      starred: boolean | null | undefined;
+      tags: readonly string[] | null | undefined;
+    };
+    row: {
+      starred: boolean;
+      tags: string[];
     };
   };
   "run_tree.list_members": {
@@ -2415,15 +2628,53 @@ export type StatementTypes = {
       deleted_at: Date | null;
     };
   };
+  "runs.find_window_end": {
+    parameters: {
+      tenant_id: string;
+      before: string;
+      lowest: string;
+      window: number;
+      parent_run_id?: string | null | undefined;
+      status?: string | null | undefined;
+    };
+    row: {
+      run_id: string;
+    };
+  };
+  "runs.intersect_terms": {
+    parameters: {
+      tenant_id: string;
+      terms: readonly string[];
+      before: string;
+      lowest: string;
+      limit: number;
+      max_seeks: number;
+    };
+    row: {
+      run_ids: string[] | null;
+      next_before: string | null;
+      seeks: number | null;
+    };
+  };
   "runs.list": {
     parameters: {
       tenant_id: string;
+      before: string;
+      lowest: string;
+      window: number;
+      status: string | null | undefined;
+      run_type: string | null | undefined;
+      parent_run_id: string | null | undefined;
+      model: string | null | undefined;
+      provider: string | null | undefined;
+      key_id: string | null | undefined;
+      user_id: string | null | undefined;
+      error_code: string | null | undefined;
+      roots: boolean | null | undefined;
+      created_after: Date | string | null | undefined;
+      created_before: Date | string | null | undefined;
+      index_only_terms: readonly string[] | null | undefined;
       limit: number;
-      before?: string | undefined;
-      status?: string | undefined;
-      run_type?: string | undefined;
-      parent_run_id?: string | undefined;
-      created_after?: Date | string | undefined;
     };
     row: {
       run_id: string;
@@ -2457,12 +2708,75 @@ export type StatementTypes = {
       deleted_at: Date | null;
     };
   };
+  "runs.list_cancelable": {
+    parameters: {
+      tenant_id: string;
+      status: string;
+      run_type: string | null | undefined;
+      model: string | null | undefined;
+      key_id: string | null | undefined;
+      user_id: string | null | undefined;
+      created_before: Date | string | null | undefined;
+      limit: number;
+    };
+    row: {
+      run_id: string;
+    };
+  };
   "runs.list_ended": {
     parameters: {
       run_ids: readonly string[];
     };
     row: {
       run_id: string;
+    };
+  };
+  "runs.list_found": {
+    parameters: {
+      run_ids: readonly string[];
+      tenant_id: string;
+      status: string | null | undefined;
+      run_type: string | null | undefined;
+      parent_run_id: string | null | undefined;
+      model: string | null | undefined;
+      provider: string | null | undefined;
+      key_id: string | null | undefined;
+      user_id: string | null | undefined;
+      error_code: string | null | undefined;
+      roots: boolean | null | undefined;
+      created_after: Date | string | null | undefined;
+      created_before: Date | string | null | undefined;
+    };
+    row: {
+      run_id: string;
+      tenant_id: string;
+      user_id: string;
+      operation: string;
+      run_type: string;
+      status: ColumnTypes["runs.status"];
+      progress: number;
+      phase: string | null;
+      parent_run_id: string | null;
+      root_run_id: string;
+      depth: number;
+      inputs: ColumnTypes["runs.inputs"];
+      given_fields: string[] | null;
+      plan: ColumnTypes["runs.plan"];
+      metadata: ColumnTypes["runs.metadata"];
+      webhook_url: string | null;
+      model: string | null;
+      provider: string | null;
+      result: ColumnTypes["runs.result"] | null;
+      error: ColumnTypes["runs.error"] | null;
+      cost: ColumnTypes["runs.cost"] | null;
+      warnings: ColumnTypes["runs.warnings"];
+      cancel_requested_at: Date | null;
+      created_at: Date;
+      updated_at: Date;
+      started_at: Date | null;
+      finished_at: Date | null;
+      expires_at: Date | null;
+      deleted_at: Date | null;
     };
   };
   "runs.tombstone": {

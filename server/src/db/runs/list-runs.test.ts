@@ -103,11 +103,15 @@ describe("a list of runs", () => {
       { q: "harbour", model: "flux-dev", provider: "fal", user_id: "ann", roots: true, created_before: iso(3000) },
       (run, n) => n % 30 === 0 && n < 3000 && !run.parent,
     ],
-  ])("filtered by %s has the right runs on all pages", async (_, filter, matches) => {
-    const expected = idsOf(matches);
-    expect(await collect(filter)).toEqual(expected);
-    if (expected.length < 200) expect(await collect(filter, 3)).toEqual(expected);
-  }, 60_000);
+  ])(
+    "filtered by %s has the right runs on all pages",
+    async (_, filter, matches) => {
+      const expected = idsOf(matches);
+      expect(await collect(filter)).toEqual(expected);
+      if (expected.length < 200) expect(await collect(filter, 3)).toEqual(expected);
+    },
+    60_000,
+  );
 
   it("reads a bounded number of rows: a page can be empty although there are more runs", async () => {
     const { rows, nextBefore } = await listRunRows(db(), TENANT, { q: "harbour lighthouse" }, 21);

@@ -46,10 +46,11 @@ const fieldTerms = (values: { [Field in TermField]?: string | null | undefined }
 
 const wordTerms = (text: string): string[] => splitIntoWords(text).map((word) => `word:${word}`);
 
-export type IndexedFields = Pick<
-  RunRow,
-  "user_id" | "run_type" | "parent_run_id" | "model" | "provider" | "status"
-> & { key_id: string | null; error_code: string | null; prompt: string | null };
+export type IndexedFields = Pick<RunRow, "user_id" | "run_type" | "parent_run_id" | "model" | "provider" | "status"> & {
+  key_id: string | null;
+  error_code: string | null;
+  prompt: string | null;
+};
 
 /** The provider can change until the run has ended, and so can the status: both are terms only then. */
 export function termsOfRun({ status, provider, prompt, parent_run_id, ...fields }: IndexedFields): string[] {

@@ -19,7 +19,10 @@ export type ConsoleOptions = {
   isLoopback: boolean;
 };
 
-export function consoleRoutes(http: HttpServices, { folder, publicUrl, isLoopback }: ConsoleOptions): Hono<HttpBindings> {
+export function consoleRoutes(
+  http: HttpServices,
+  { folder, publicUrl, isLoopback }: ConsoleOptions,
+): Hono<HttpBindings> {
   const { sessions, issuerIds } = http.console;
   const requireSameOrigin = createSameOriginCheck(publicUrl);
   const app = new Hono<HttpBindings>();

@@ -65,7 +65,10 @@ export function createFileCache(folder: string, maxBytes = MAX_CACHED_BYTES): Fi
       entries.set(path, { version, size, file });
       cachedBytes += size;
       while (cachedBytes > maxBytes) forget(entries.keys().next().value!);
-      file.then((loaded) => loaded ?? forget(path), () => forget(path));
+      file.then(
+        (loaded) => loaded ?? forget(path),
+        () => forget(path),
+      );
       return file;
     },
   };

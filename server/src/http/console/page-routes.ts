@@ -37,11 +37,12 @@ export function consolePageRoutes(folder: string, publicUrl: string): Hono {
     };
     if (context.req.header("if-none-match") === etag) return context.body(null, 304, own);
     const bytes = isCompressed ? file.compressed! : file.bytes;
-    return context.body(context.req.method === "HEAD" ? null : bytes, 200, {
+    const sent = {
       ...own,
       ...(isCompressed && { "content-encoding": "gzip" }),
       "content-length": String(bytes.length),
-    });
+    };
+    return context.req.method === "HEAD" ? context.body(null, 200, sent) : context.body(bytes, 200, sent);
   };
   app.on(["GET", "HEAD"], ["/console", "/console/*"], servePage);
   return app;

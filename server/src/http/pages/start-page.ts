@@ -14,7 +14,9 @@ const renderStartPage = (publicUrl: string, hasConsole: boolean): string => {
     `<h1>Gesso</h1><p>This server makes and edits images and videos. It is running.</p>`,
     `<h2>First image</h2><pre><code>${escapeHtml(request)}</code></pre>`,
     `<h2>Reference</h2><table>`,
-    hasConsole ? `<tr><th scope="row"><a href="/console">/console</a></th><td>The console, to use in a browser</td></tr>` : "",
+    hasConsole
+      ? `<tr><th scope="row"><a href="/console">/console</a></th><td>The console, to use in a browser</td></tr>`
+      : "",
     `<tr><th scope="row"><a href="/openapi.json">/openapi.json</a></th><td>The API, as an OpenAPI document</td></tr>`,
     `<tr><th scope="row"><a href="/errors">/errors</a></th><td>Every error code: when it happens and what to do</td></tr>`,
     `<tr><th scope="row"><a href="/readyz">/readyz</a></th><td>Whether the server can take requests</td></tr>`,

@@ -173,7 +173,10 @@ export const Identity = z
           "key: an API key; token: an access token of a key; external_token: a token of an identity provider; session: a " +
             "session of the console",
         ),
-      key_id: z.uuid().nullable().describe("Key of the credential. null for a token or session of an identity provider"),
+      key_id: z
+        .uuid()
+        .nullable()
+        .describe("Key of the credential. null for a token or session of an identity provider"),
       scopes: z.array(z.string()).describe("Scopes of the credential. The role can deny some of them"),
       limits: AccessLimits.describe("Limits of the key"),
       expires_at: z.iso.datetime().nullable().describe("Expiry time. null: the credential does not expire"),

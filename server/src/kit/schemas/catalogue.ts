@@ -74,7 +74,7 @@ const CatalogueOffer = z
   .meta({ id: "CatalogueOffer" });
 export type CatalogueOffer = z.infer<typeof CatalogueOffer>;
 
-export const Catalogue = z
+export const ModelCatalogue = z
   .object({
     models: z
       .array(
@@ -95,5 +95,5 @@ export const Catalogue = z
       )
       .describe("Tasks with at least one offer"),
   })
-  .meta({ id: "Catalogue" });
-export type Catalogue = z.infer<typeof Catalogue>;
+  .meta({ id: "ModelCatalogue" });
+export type ModelCatalogue = z.infer<typeof ModelCatalogue>;
