@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { defineConfig } from "vitest/config";
 
 const UNIT_TESTS = "server/src/**/*.test.ts";
+const CONSOLE_TESTS = "console/test/**/*.test.ts";
 const options = { pool: "forks", testTimeout: 45_000, hookTimeout: 120_000 } as const;
 
 // Tests start the server, the sandbox and the command line tool hundreds of times. Each start takes a second less if
@@ -31,7 +32,16 @@ export default defineConfig({
           ...options,
           name: "system",
           include: ["{server,sandbox,dev,cli,docs,sdk,console,examples,scripts}/**/*.test.ts"],
-          exclude: ["**/node_modules/**", "**/.gesso/**", UNIT_TESTS],
+          exclude: ["**/node_modules/**", "**/.gesso/**", UNIT_TESTS, CONSOLE_TESTS],
+        },
+      },
+      {
+        // Tests of the console in Chromium, which need its build.
+        test: {
+          ...options,
+          name: "console",
+          include: [CONSOLE_TESTS],
+          globalSetup: "./console/test/support/build-console.ts",
         },
       },
     ],

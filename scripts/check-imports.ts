@@ -66,7 +66,7 @@ const PACKAGES: Record<string, { src: string[]; test: string[] }> = {
   dev: { src: [], test: [] },
   cli: { src: ["dev", "client"], test: ["dev", "client"] },
   sdk: { src: [], test: ["dev", "server", "scripts", "examples", "client"] },
-  console: { src: ["client"], test: ["client"] },
+  console: { src: ["client"], test: ["client", "server"] },
 };
 
 /** An area of the console may import these areas. Pages know the parts, never the reverse; only `app` knows all pages. */

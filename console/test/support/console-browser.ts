@@ -1,0 +1,103 @@
+// Opens the console in Debian's Chromium against a complete Gesso with the sandbox. Every page records what must never
+// happen: errors in its console, exceptions, violations of the content security policy and requests to other origins.
+import { createClient } from "@gesso/client";
+import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import {
+  startTestEnvironment,
+  type TestEnvironment,
+  type TestEnvironmentOptions,
+} from "../../../server/test/support/test-environment.ts";
+
+const CHROMIUM = "/usr/bin/chromium";
+
+export type TabOptions = {
+  /** Path below /console, such as `/gallery`. */
+  path?: string;
+  /** API key of the account that signs in. Default: the owner of the installation. */
+  key?: string;
+  theme?: "light" | "dark";
+  width?: number;
+  height?: number;
+  hasTouch?: boolean;
+};
+
+export type Tab = {
+  page: Page;
+  context: BrowserContext;
+  /** What must never happen, in order. Tests end with `expect(tab.problems).toEqual([])`. */
+  problems: string[];
+  /** Opens a path below /console in this tab. */
+  open(path: string): Promise<void>;
+};
+
+export type ConsoleBrowser = {
+  environment: TestEnvironment;
+  url: string;
+  key: string;
+  browser: Browser;
+  /** The client with the owner's key, to make and read what a page shows. */
+  client: ReturnType<typeof createClient>;
+  /** A new browser profile that has signed in by a one-time link. */
+  signIn(options?: TabOptions): Promise<Tab>;
+  /** Another tab of a profile that has signed in. */
+  openTab(context: BrowserContext, path: string): Promise<Tab>;
+  stop(): Promise<void>;
+};
+
+export async function startConsoleBrowser(options: TestEnvironmentOptions = {}): Promise<ConsoleBrowser> {
+  const [environment, browser] = await Promise.all([
+    startTestEnvironment(options),
+    chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] }),
+  ]);
+  const { url, key } = environment;
+  const openTab = async (context: BrowserContext, path: string): Promise<Tab> => {
+    const page = await context.newPage();
+    const problems = recordProblems(page, url);
+    const open = async (path: string) => void (await page.goto(`${url}/console${path}`));
+    await open(path);
+    return { page, context, problems, open };
+  };
+  return {
+    ...{ environment, url, key, browser, openTab },
+    client: createClient({ baseUrl: url, apiKey: key }),
+    async signIn({ path = "/", theme = "light", width = 1440, height = 900, ...rest } = {}) {
+      const context = await browser.newContext({
+        viewport: { width, height },
+        colorScheme: theme,
+        hasTouch: rest.hasTouch ?? false,
+      });
+      const tab = await openTab(context, await createSignInPath(url, rest.key ?? key));
+      await tab.page.getByRole("navigation").first().waitFor();
+      if (path !== "/") await tab.open(path);
+      return tab;
+    },
+    async stop() {
+      await browser.close();
+      await environment.stop();
+    },
+  };
+}
+
+/** The path of a link that signs in once, as `gesso dev` prints it. */
+export async function createSignInPath(url: string, key: string): Promise<string> {
+  const response = await fetch(`${url}/console/codes`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}` },
+  });
+  if (!response.ok) throw new Error(`no sign-in link: ${await response.text()}`);
+  const link = (await response.json()) as { url: string };
+  return link.url.slice(`${url}/console`.length);
+}
+
+function recordProblems(page: Page, origin: string): string[] {
+  const problems: string[] = [];
+  page.on("console", (message) => {
+    if (message.type() === "error") problems.push(`console: ${message.text()}`);
+  });
+  page.on("pageerror", (thrown) => problems.push(`exception: ${thrown.message}`));
+  page.on("request", (request) => {
+    const { protocol, origin: target } = new URL(request.url());
+    if (protocol.startsWith("http") && target !== origin) problems.push(`request to ${target}`);
+  });
+  return problems;
+}
