@@ -44,6 +44,7 @@ export function followLiveEvents({ onMessage, onRefused }: LiveStreamOptions): (
     onMessage(data, { isLeader: false });
   };
   const publish = (message: LiveMessage) => {
+    if (stop.signal.aborted) return;
     note(message);
     channel.postMessage(message);
     onMessage(message, { isLeader: true });
@@ -68,6 +69,8 @@ type LeadOptions = {
 /** Holds the stream open until the signal aborts. */
 function lead({ publish, lastId, onRefused, signal }: LeadOptions): Promise<void> {
   return new Promise((resolve) => {
+    // The page may have stopped following between the request of the lock and its grant.
+    if (signal.aborted) return resolve();
     let source: EventSource | undefined;
     let timer: ReturnType<typeof setTimeout> | undefined;
     const open = () => {
