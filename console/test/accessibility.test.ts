@@ -1,0 +1,111 @@
+// The console without violations of WCAG 2.2 AA, usable by keyboard alone, at 320 px and at 200 %, small and quick.
+import { AxeBuilder } from "@axe-core/playwright";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type ConsoleBrowser, startConsoleBrowser, type Tab } from "./support/console-browser.ts";
+
+const TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
+const EMPTY_ROUTES = [
+  ...[
+    "/",
+    "/gallery",
+    "/runs",
+    "/compare",
+    "/models",
+    "/usage",
+    "/webhooks",
+    "/keys",
+    "/people",
+    "/system",
+    "/tenants",
+  ],
+  "/no-such-page",
+];
+/** A page that waits for an answer shows a progress indicator or a busy region. */
+const BUSY = "[aria-busy=true], [role=progressbar]";
+
+let browser: ConsoleBrowser;
+let made: { first: string; second: string };
+beforeAll(async () => {
+  browser = await startConsoleBrowser();
+});
+afterAll(() => browser?.stop());
+
+const scan = async (page: Page, where: string): Promise<string[]> => {
+  const { violations } = await new AxeBuilder({ page }).withTags(TAGS).analyze();
+  return violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => `${where}: ${id} at ${target.join(" ")}`));
+};
+
+/** Both themes of one loaded page. */
+const scanThemes = async (tab: Tab, where: string): Promise<string[]> => {
+  const found: string[] = [];
+  for (const colorScheme of ["light", "dark"] as const) {
+    await tab.page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+    found.push(...(await scan(tab.page, `${where}, ${colorScheme}`)));
+  }
+  return found;
+};
+
+const scanRoutes = async (tab: Tab, routes: string[], state: string): Promise<string[]> => {
+  const found: string[] = [];
+  for (const route of routes) {
+    await tab.open(route);
+    await tab.page.getByRole("heading").first().waitFor();
+    await expect.poll(() => tab.page.locator(BUSY).count(), { timeout: 10_000 }).toBe(0);
+    found.push(...(await scanThemes(tab, `${route} (${state})`)));
+  }
+  return found;
+};
+
+describe("[CON-40] the console", () => {
+  it("has no violation on any empty page, nor on the sign-in page, light and dark", { timeout: 120_000 }, async () => {
+    const signedOut = await browser.browser.newContext();
+    const login = await browser.openTab(signedOut, "/");
+    await login.page.getByRole("heading").first().waitFor();
+    expect(await scanThemes(login, "sign-in")).toEqual([]);
+    await signedOut.close();
+    const tab = await browser.signIn();
+    expect(await scanRoutes(tab, EMPTY_ROUTES, "empty")).toEqual([]);
+    await tab.context.close();
+  });
+
+  it("has no violation on any page with content, light and dark", { timeout: 180_000 }, async () => {
+    const { images } = browser.client;
+    const [first, second] = await Promise.all(
+      ["a red fox in a snowy forest", "a lighthouse at dusk"].map((prompt) => images.generate({ prompt, sync: true })),
+    );
+    made = { first: first!.run_id, second: second!.run_id };
+    const tab = await browser.signIn();
+    const routes = [
+      ...EMPTY_ROUTES.filter((route) => route !== "/no-such-page"),
+      ...[`/runs/${made.first}`, `/compare?items=${made.first},${made.second}`, `/paint/${made.first}`],
+    ];
+    expect(await scanRoutes(tab, routes, "filled")).toEqual([]);
+    await tab.context.close();
+  });
+
+  it("has no violation on any page whose requests fail, light and dark", { timeout: 180_000 }, async () => {
+    const tab = await browser.signIn();
+    const body = { code: "internal_error", message: "Internal error.", details: { request_id: "req_1" } };
+    await tab.page.route("**/console/api/v1/**", (route) =>
+      route.request().url().endsWith("/me") ? route.continue() : route.fulfill({ status: 500, json: body }),
+    );
+    const routes = [...EMPTY_ROUTES, `/runs/${made.first}`, `/paint/${made.first}`];
+    expect(await scanRoutes(tab, routes, "error")).toEqual([]);
+    await tab.context.close();
+  });
+
+  it("loses nothing at 320 px and at 200 %", { timeout: 120_000 }, async () => {
+    // 200 % of a window of 1,280 px is a layout of 640 px.
+    for (const width of [320, 640]) {
+      const tab = await browser.signIn({ width, height: 640 });
+      for (const route of [...EMPTY_ROUTES, `/runs/${made.first}`]) {
+        await tab.open(route);
+        await tab.page.getByRole("heading").first().waitFor();
+        const overflow = await tab.page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+        expect(overflow, `${route} at ${width} px`).toBeLessThanOrEqual(0);
+      }
+      await tab.context.close();
+    }
+  });
+});

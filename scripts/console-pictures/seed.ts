@@ -1,0 +1,80 @@
+// Fills an installation as a small studio would have used it: images of several models and shapes, edits of
+// one image as a tree, stars, keys, and a webhook. Prices are set, so that money is visible.
+import { createApiRequests } from "../showcase/api-requests.ts";
+
+/** The price list of the pictures, as an operator writes it in `gesso.yaml`. */
+export const PRICES = `models:
+${[
+  ["flux-dev", 0.025],
+  ["gemini-2.5", 0.039],
+  ["vendora", 0.042],
+  ["nanobanana", 0.039],
+  ["flux-kontext-max", 0.08],
+  ["vendorb-imagen4", 0.04],
+  ["upscale-default", 0.01],
+  ["remove-default", 0.02],
+  ["segment-default", 0.005],
+  ["photon-1", 0.015],
+]
+  .map(([model, price]) => `  ${model}:\n    - provider: sandbox\n      price: ${price}\n      per: image\n`)
+  .join("")}`;
+
+const SHAPES = [
+  { width: 960, height: 640 },
+  { width: 768, height: 768 },
+  { width: 640, height: 960 },
+  { width: 1024, height: 576 },
+];
+const PROMPTS = [
+  "a lighthouse above the sea at dusk",
+  "a red fox in a snowy forest",
+  "bauhaus geometric pattern",
+  "a city at night in the rain",
+  "a sailing boat on a calm sea at dawn",
+  "a bicycle in front of a white wall",
+  "a mountain lake in the morning",
+  "a robot holding a flower",
+  "an astronaut under the stars",
+  "a bowl of fruit, painted in oil",
+  "a tree on a hill in autumn",
+  "a cat on a windowsill, watercolour",
+  "a house in a meadow, sunny",
+  "a flock of birds over the desert",
+  "a cup of coffee on a wooden table",
+  "a hot air balloon over green hills",
+];
+const MODELS = ["flux-dev", "gemini-2.5", "vendora", "vendorb-imagen4"];
+
+export type Seeded = {
+  /** The first run of the tree, a leaf of it, and the edit by mask. */
+  root: string;
+  leaf: string;
+  masked: string;
+};
+
+export async function seed(gesso: { url: string; key: string }): Promise<Seeded> {
+  const { requestJson, run } = createApiRequests(gesso);
+  await requestJson("POST", "/keys", { name: "Shop website", scopes: ["images:write", "runs:read"] });
+  await requestJson("POST", "/keys", { name: "Newsletter", scopes: ["images:write"] });
+  const finished = [];
+  for (const [index, prompt] of PROMPTS.entries()) {
+    const model = MODELS[index % MODELS.length];
+    finished.push(await run("/runs/generate", { prompt, model, seed: index + 3, ...SHAPES[index % SHAPES.length] }));
+  }
+  for (const { run_id } of finished.slice(3, 6)) await requestJson("PATCH", `/runs/${run_id}`, { starred: true });
+  return seedTree({ run });
+}
+
+async function seedTree({ run }: Pick<ReturnType<typeof createApiRequests>, "run">) {
+  const root = await run("/runs/generate", {
+    prompt: "a red hot air balloon over green hills, morning light",
+    ...{ model: "flux-dev", width: 1024, height: 768, seed: 7 },
+  });
+  const mask = await run("/edits/extract", { run_id: root.run_id, prompt: "the balloon", mode: "mask" });
+  const masked = await run("/edits/vendora", { run_id: root.run_id, mask_url: mask.run_id, prompt: "make it blue" });
+  const winter = await run("/edits/vendora", { run_id: root.run_id, prompt: "make it winter, with snow" });
+  const night = await run("/edits/gemini-2.5", { run_id: winter.run_id, prompt: "make it night, with stars" });
+  await run("/edits/reframe", { run_id: masked.run_id, aspect_ratio: "16:9" });
+  await run("/edits/upscale", { run_id: masked.run_id });
+  return { root: root.run_id, leaf: night.run_id, masked: masked.run_id };
+}
