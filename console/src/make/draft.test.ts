@@ -33,3 +33,8 @@ it("divides a cap so that its parts never exceed it", () => {
   const parts = divideCap(1, [0.1, 0.1, 0.1]);
   expect(parts.reduce((sum, part) => sum + part, 0)).toBeLessThanOrEqual(1);
 });
+
+it("divides a cap below the sum of the prices so that no run fits", () => {
+  const parts = divideCap(0.1, [0.1, 0.1]);
+  expect(parts).toEqual([0.05, 0.05]);
+});

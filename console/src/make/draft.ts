@@ -1,5 +1,5 @@
-// What the user is about to run: an operation, the values of its form and, where the operation has a choice of models, up
-// to three further models for the same values.
+// What the user is about to run: an operation, the values of its form and, where the operation has a choice of models,
+// up to three further models for the same values.
 import { chosenModel } from "../forms/field-states.ts";
 import { type FormValues, fingerprintOf, keepKnownValues } from "../forms/form-values.ts";
 import type { OperationForm } from "../forms/operation-forms.ts";
@@ -31,12 +31,21 @@ export const changeOperation = ({ values }: Draft, form: OperationForm): Draft =
 
 export const fingerprintOfRequest = ({ operation, input }: DraftRequest): string => fingerprintOf({ operation, input });
 
-/** Divides one cost cap among several runs: each gets its own price and an equal part of what is left. */
+const MICRO = 1_000_000;
+
+/**
+ * Divides one cost cap among several runs: each gets its own price and an equal part of what is left. A cap below the
+ * sum of the prices is divided in proportion, so the server refuses every run instead of starting some.
+ */
 export function divideCap(cap: number, prices: readonly (number | null)[]): number[] {
-  const isKnown = prices.every((price) => price !== null);
-  const sum = prices.reduce<number>((total, price) => total + (price ?? 0), 0);
-  return prices.map((price) => {
-    const share = isKnown ? (price ?? 0) + Math.max(0, cap - sum) / prices.length : cap / prices.length;
-    return Math.floor(share * 1e6) / 1e6;
+  const whole = Math.round(cap * MICRO);
+  const known = prices.flatMap((price) => (price === null ? [] : [Math.round(price * MICRO)]));
+  const sum = known.reduce((total, price) => total + price, 0);
+  const left = whole - sum;
+  return prices.map((_, index) => {
+    const price = known.length === prices.length ? (known[index] ?? 0) : undefined;
+    if (price === undefined) return Math.floor(whole / prices.length) / MICRO;
+    const part = left < 0 ? (whole * price) / sum : price + left / prices.length;
+    return Math.floor(part) / MICRO;
   });
 }

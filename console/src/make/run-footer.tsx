@@ -1,4 +1,5 @@
-// What the draft costs and why, and the button that starts it. The price is part of the button and its width is reserved.
+// What the draft costs and why, and the button that starts it. The price is part of the button and its width is
+// reserved.
 import { useEffect, useRef } from "react";
 import { formatMoney } from "../format/money.ts";
 import { classNames } from "../parts/class-names.ts";
@@ -43,7 +44,7 @@ export function RunFooter({ draft, price, isStarting }: RunFooterProps) {
           <span className="visually-hidden">{text.make.price} </span>
           {priceText(price)}
         </span>
-        <kbd aria-hidden="true">⌘↵</kbd>
+        <kbd>⌘↵</kbd>
       </button>
     </div>
   );

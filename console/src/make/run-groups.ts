@@ -1,5 +1,5 @@
-// Groups runs that were started together: the same prompt within ten seconds. The groups follow from the runs themselves,
-// so they are the same after a reload, in another tab and for runs that were started by a program.
+// Groups runs that were started together: the same prompt within ten seconds. The groups follow from the runs
+// themselves, so they are the same after a reload, in another tab and for runs that were started by a program.
 import type { Run } from "@gesso/client";
 import { addMoney } from "../format/money.ts";
 

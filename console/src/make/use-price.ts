@@ -1,5 +1,5 @@
-// The price of a draft, asked of the server a moment after the last change. Texts that are still missing are filled in for
-// the question, because they do not change the price.
+// The price of a draft, asked of the server a moment after the last change. Texts that are still missing are filled in
+// for the question, because they do not change the price.
 import type { RunsEstimateInput } from "@gesso/client";
 import { keepPreviousData, useQueries } from "@tanstack/react-query";
 import { useMemo } from "react";
