@@ -1,5 +1,6 @@
-// Checks the built console: the compressed size of what the first page loads and of each lazy page, and that index.html
-// has no inline script, style or handler. Runs at the end of `npm run build -w console`.
+// Checks the built console: the compressed size of what the first page loads, of each lazy page and of what several
+// lazy pages share, such as the forms; and that index.html has no inline script, style or handler. Runs at the end of
+// `npm run build -w console`.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
@@ -27,9 +28,17 @@ const kilobytes = (files: Iterable<string>) =>
 
 const entryFiles = filesOf(ENTRY);
 const entrySize = kilobytes(entryFiles);
-const lazyParts = Object.keys(manifest)
+const lazyPages = Object.keys(manifest)
   .filter((name) => Object.values(manifest).some(({ dynamicImports = [] }) => dynamicImports.includes(name)))
-  .map((name) => ({ name, size: kilobytes([...filesOf(name)].filter((file) => !entryFiles.has(file))) }))
+  .map((name) => ({ name, files: [...filesOf(name)].filter((file) => !entryFiles.has(file)) }));
+/** A file that several pages load is a part of its own: the browser loads it once. */
+const isShared = (file: string) => lazyPages.filter(({ files }) => files.includes(file)).length > 1;
+const sharedFiles = new Set(lazyPages.flatMap(({ files }) => files.filter(isShared)));
+const lazyParts = [
+  ...lazyPages.map(({ name, files }) => ({ name, files: files.filter((file) => !sharedFiles.has(file)) })),
+  ...[...sharedFiles].map((file) => ({ name: `${file} (shared)`, files: [file] })),
+]
+  .map(({ name, files }) => ({ name, size: kilobytes(files) }))
   .sort((a, b) => b.size - a.size);
 
 const page = readFileSync(join(DIST, ENTRY), "utf8");

@@ -69,7 +69,7 @@ const PACKAGES: Record<string, { src: string[]; test: string[] }> = {
   console: { src: ["client"], test: ["client", "server"] },
 };
 
-/** An area of the console may import these areas. Pages know the parts, never the reverse; only `app` knows all pages. */
+/** An area of the console may import these areas. Pages know the parts, never the reverse; only `app` knows all. */
 const CONSOLE_AREAS: Record<string, string[]> = {
   text: [],
   format: [],

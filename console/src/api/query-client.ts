@@ -1,11 +1,12 @@
-// The cache of what the server returned. A response that says the session has ended clears it and shows the sign-in page.
+// The cache of what the server returned. A response that says the session has ended clears it and shows the sign-in
+// page.
 import { GessoError } from "@gesso/client";
 import { MutationCache, QueryCache, QueryClient } from "@tanstack/react-query";
 
 const STALE_MS = 30_000;
 const SESSION_ENDED = "session_required";
 
-export const isSessionEnd = (error: unknown): boolean =>
+const isSessionEnd = (error: unknown): boolean =>
   GessoError.isInstance(error) && error.status === 401 && error.code === SESSION_ENDED;
 
 export function createQueryClient(onSessionEnd: () => void): QueryClient {

@@ -1,5 +1,5 @@
-// Sign-in and sign-out at the server side of the console. The page holds no secret: a key or a one-time code is exchanged
-// for a cookie that scripts cannot read.
+// Sign-in and sign-out at the server side of the console. The page holds no secret: a key or a one-time code is
+// exchanged for a cookie that scripts cannot read.
 import { CONSOLE_HEADERS } from "./console-headers.ts";
 
 export type SignInMethods = { code: boolean; key: boolean; oidc: { id: string; url: string }[] };

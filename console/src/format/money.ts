@@ -1,5 +1,5 @@
-// Amounts in US dollars. Small prices keep as many digits as they have, at least two and at most six, so that the sum of
-// what is shown is what is charged.
+// Amounts in US dollars. Small prices keep as many digits as they have, at least two and at most six, so that the sum
+// of what is shown is what is charged.
 const format = new Intl.NumberFormat("en-US", {
   style: "currency",
   currency: "USD",

@@ -7,10 +7,10 @@ export type FieldErrors = ReadonlyMap<string, readonly FieldError[]>;
 
 export const NO_ERRORS: FieldErrors = new Map();
 
-const unescape = (word: string) => word.replaceAll("~1", "/").replaceAll("~0", "~");
+const unescapeWord = (word: string) => word.replaceAll("~1", "/").replaceAll("~0", "~");
 
 /** `/images/0/tag` is ["images", "0", "tag"]. */
-export const parsePointer = (pointer: string): string[] => pointer.split("/").slice(1).map(unescape);
+export const parsePointer = (pointer: string): string[] => pointer.split("/").slice(1).map(unescapeWord);
 
 export function groupFieldErrors(errors: readonly FieldError[]): FieldErrors {
   return Map.groupBy(errors, ({ path }) => parsePointer(path)[0] ?? "");

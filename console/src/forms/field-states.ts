@@ -17,7 +17,7 @@ export type FieldState = {
 type StateContext = { form: OperationForm; values: FormValues; models: Readonly<Record<string, ModelRow>> };
 
 /** The value that applies: the user's, or the default of the contract. */
-export const effectiveValue = (form: OperationForm, values: FormValues, name: string): unknown =>
+const effectiveValue = (form: OperationForm, values: FormValues, name: string): unknown =>
   values[name] ?? form.fields.find((field) => field.name === name)?.default;
 
 export function fieldStates(context: StateContext): ReadonlyMap<string, FieldState> {

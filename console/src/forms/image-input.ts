@@ -11,7 +11,7 @@ export const ACCEPTED_FILES = MEDIA_TYPES.join(",");
 
 export type ImageReference = { kind: "url"; url: string } | { kind: "run"; runId: string };
 
-export const isRunId = (value: unknown): value is string => typeof value === "string" && UUID.test(value);
+const isRunId = (value: unknown): value is string => typeof value === "string" && UUID.test(value);
 
 export function parseReference(given: string): ImageReference | undefined {
   const value = given.trim();

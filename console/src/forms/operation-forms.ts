@@ -71,7 +71,7 @@ const { models, sharedFields, operations } = file as unknown as OperationsFile;
 export const MODELS: Readonly<Record<string, ModelRow>> = models;
 
 /** The first form of the page. */
-export const DEFAULT_OPERATION = "images.generate";
+const DEFAULT_OPERATION = "images.generate";
 
 /** By name, the default operation first and the others by their titles. */
 export const OPERATION_FORMS: readonly OperationForm[] = Object.entries(operations)

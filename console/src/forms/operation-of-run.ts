@@ -1,5 +1,5 @@
-// The form that made a run, for "edit again". A run has its type, not its operation, so of several operations of one type
-// the one that has all fields of the request is taken, and the one that names the run's model before others.
+// The form that made a run, for "edit again". A run has its type, not its operation, so of several operations of one
+// type the one that has all fields of the request is taken, and the one that names the run's model before others.
 import type { Run } from "@gesso/client";
 import type { OperationForm } from "./operation-forms.ts";
 

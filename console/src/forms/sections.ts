@@ -1,5 +1,5 @@
-// Sorts the fields of a form into its sections. What the rules require is always visible; what the model does not use is
-// folded, unless it is all that the section has.
+// Sorts the fields of a form into its sections. What the rules require is always visible; what the model does not use
+// is folded, unless it is all that the section has.
 import type { FieldState } from "./field-states.ts";
 import type { FormField, Section } from "./operation-forms.ts";
 

@@ -1,5 +1,5 @@
-// Turns a file or a reference into the value of an image field. A field that takes only URLs gets the URL of the upload or
-// of the run; all others get the run's ID, which keeps the lineage.
+// Turns a file or a reference into the value of an image field. A field that takes only URLs gets the URL of the
+// upload or of the run; all others get the run's ID, which keeps the lineage.
 import { useState } from "react";
 import { client } from "../api/client.ts";
 import { fileProblem, parseReference } from "./image-input.ts";

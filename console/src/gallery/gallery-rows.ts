@@ -1,5 +1,5 @@
-// The rows of the gallery: for every day a heading, then its tiles in justified rows. The height of each row is exact, so
-// the scroll position of a run does not depend on what has been loaded.
+// The rows of the gallery: for every day a heading, then its tiles in justified rows. The height of each row is exact,
+// so the scroll position of a run does not depend on what has been loaded.
 import type { Run } from "@gesso/client";
 import { addMoney } from "../format/money.ts";
 import { daysBetween } from "../format/time.ts";
@@ -29,7 +29,7 @@ export type GalleryLayout = { width: number; targetHeight: number; gap: number }
 const HEADING_HEIGHT = 48;
 const NOT_SHOWN = ["upload", "mask-upload"];
 
-export const isShown = ({ run_type, outputs, status }: Run): boolean =>
+const isShown = ({ run_type, outputs, status }: Run): boolean =>
   !NOT_SHOWN.includes(run_type) && status === "completed" && outputs.some(({ role }) => role === "result");
 
 /** `runs` newest first. */

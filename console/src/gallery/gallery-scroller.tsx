@@ -28,6 +28,7 @@ export function GalleryScroller({ runs, onEnd }: { runs: readonly Run[]; onEnd()
   });
   const shown = virtualizer.getVirtualItems();
   const lastShown = shown.at(-1)?.index ?? 0;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: new rows have other heights
   useEffect(() => {
     virtualizer.measure();
   }, [virtualizer, rows]);
@@ -35,10 +36,9 @@ export function GalleryScroller({ runs, onEnd }: { runs: readonly Run[]; onEnd()
     if (rows.length > 0 && lastShown >= rows.length - 1) onEnd();
   }, [lastShown, rows.length, onEnd]);
   return (
-    <div
+    <section
       ref={scroller}
       className={styles.scroller}
-      role="region"
       aria-label={text.gallery.title}
       onScroll={({ currentTarget }) => {
         lastOffset = currentTarget.scrollTop;
@@ -49,6 +49,6 @@ export function GalleryScroller({ runs, onEnd }: { runs: readonly Run[]; onEnd()
           <GalleryRowView key={key} row={rows[index]!} start={start} />
         ))}
       </div>
-    </div>
+    </section>
   );
 }

@@ -1,10 +1,10 @@
-// Lays tiles of any shape into rows of equal height that fill the width. All sizes are known before an image is loaded, so
-// nothing moves when it arrives.
+// Lays tiles of any shape into rows of equal height that fill the width. All sizes are known before an image is
+// loaded, so nothing moves when it arrives.
 export type JustifiedRow = { height: number; widths: number[]; first: number };
 
 type Layout = { width: number; targetHeight: number; gap: number };
 
-/** `ratios`: width divided by height of each tile. The last row keeps the target height instead of filling the width. */
+/** `ratios`: width divided by height of each tile. The last row keeps the target height instead of the full width. */
 export function justifyRows(ratios: readonly number[], { width, targetHeight, gap }: Layout): JustifiedRow[] {
   const rows: JustifiedRow[] = [];
   let first = 0;

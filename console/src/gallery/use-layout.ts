@@ -4,7 +4,7 @@ import type { GalleryLayout } from "./gallery-rows.ts";
 
 const PHONE_WIDTH = 768;
 
-export const layoutFor = (width: number): GalleryLayout =>
+const layoutFor = (width: number): GalleryLayout =>
   width < PHONE_WIDTH ? { width, targetHeight: 150, gap: 2 } : { width, targetHeight: 240, gap: 6 };
 
 export function useLayout(element: RefObject<HTMLElement | null>): GalleryLayout | undefined {

@@ -1,5 +1,5 @@
-// Exchanges a pasted API key for a session. The key is in the input only: never in the state of the page, in storage or in
-// the cache, and the input is emptied once the key is sent.
+// Exchanges a pasted API key for a session. The key is in the input only: never in the state of the page, in storage
+// or in the cache, and the input is emptied once the key is sent.
 import { type FormEvent, useId, useState } from "react";
 import { type Session, type SignInRefusal, signIn } from "../api/session.ts";
 import { Button } from "../parts/button.tsx";

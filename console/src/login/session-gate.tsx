@@ -1,5 +1,5 @@
-// Shows the page to signed-in users and the sign-in page to all others. The URL stays, so a user returns to the page that
-// the ended session interrupted.
+// Shows the page to signed-in users and the sign-in page to all others. The URL stays, so a user returns to the page
+// that the ended session interrupted.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, use, useEffect, useRef } from "react";
 import { sessionQuery } from "../api/queries.ts";

@@ -1,5 +1,5 @@
-// Sets custom properties of an element through the CSSOM. The content security policy refuses style attributes in markup,
-// and sizes that depend on data cannot stand in a style sheet.
+// Sets custom properties of an element through the CSSOM. The content security policy refuses style attributes in
+// markup, and sizes that depend on data cannot stand in a style sheet.
 export type CssVariables = Record<`--${string}`, string>;
 
 /** A ref callback: `<div ref={cssVariables({ "--v": "64%" })}>`. */

@@ -1,5 +1,5 @@
-// The image of a tile: first its blurred placeholder, then the small copy fades in. A video shows its first frame and its
-// length.
+// The image of a tile: first its blurred placeholder, then the small copy fades in. A video shows its first frame and
+// its length.
 import { Play } from "lucide-react";
 import { useState } from "react";
 import { formatVideoLength } from "../format/time.ts";

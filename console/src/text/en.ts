@@ -1,4 +1,5 @@
-// All words of the console, in English. Components read them through `text`, so that a second language is one more file.
+// All words of the console, in English. Components read them through `text`, so that a second language is one more
+// file.
 const plural = (count: number, one: string, many = `${one}s`) => `${count} ${count === 1 ? one : many}`;
 
 export const en = {

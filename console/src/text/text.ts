@@ -7,7 +7,7 @@ type Entry = string | readonly string[] | ((...values: never[]) => string) | { [
 
 const PSEUDO_LOCALE_KEY = "gesso.pseudo-locale";
 
-export function toPseudoText(words: string): string {
+function toPseudoText(words: string): string {
   return `⟦${words}${"~".repeat(Math.ceil(words.length / 3))}⟧`;
 }
 

@@ -23,7 +23,10 @@ export function LiveRuns() {
 }
 
 function applyMessage(queryClient: QueryClient, message: LiveMessage): void {
-  if (message.kind === "event") return applyEvent(queryClient, message.event);
+  if (message.kind === "event") {
+    applyEvent(queryClient, message.event);
+    return;
+  }
   const wasConnected = queryClient.getQueryData<boolean>(CONNECTION_KEY);
   queryClient.setQueryData(CONNECTION_KEY, message.isConnected);
   // The stream continues where it ended; the list is read again in case that the log does not reach back so far.

@@ -1,6 +1,6 @@
-// The live events of all runs, over one stream per browser: the tab that holds a web lock opens the stream and passes the
-// events on to the other tabs. When that tab closes, the browser hands the lock to the next one, which continues after
-// the last event that it has seen.
+// The live events of all runs, over one stream per browser: the tab that holds a web lock opens the stream and passes
+// the events on to the other tabs. When that tab closes, the browser hands the lock to the next one, which continues
+// after the last event that it has seen.
 import type { Event, RunEvent } from "@gesso/client";
 
 const LOCK = "gesso.events";
@@ -8,7 +8,7 @@ const CHANNEL = "gesso.events";
 const EVENTS_URL = "/console/api/v1/events";
 const REOPEN_MS = 1000;
 
-export const RUN_EVENT_TYPES = [
+const RUN_EVENT_TYPES = [
   "run.queued",
   "run.processing",
   "run.progress",

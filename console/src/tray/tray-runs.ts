@@ -1,5 +1,5 @@
-// The runs of the tray: all open ones, and those that ended a short time ago. Pure functions on plain data, so that events
-// in any order, replayed events and the lists of the server give the same state.
+// The runs of the tray: all open ones, and those that ended a short time ago. Pure functions on plain data, so that
+// events in any order, replayed events and the lists of the server give the same state.
 import type { Run, RunEvent } from "@gesso/client";
 
 export type TrayRun = {

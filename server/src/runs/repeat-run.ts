@@ -1,5 +1,5 @@
-// Repeats the request of an earlier run, with changes, as a new run below it. The operation of the earlier run validates
-// and authorizes the request again, so nothing is accepted that a new request would not be.
+// Repeats the request of an earlier run, with changes, as a new run below it. The operation of the earlier run
+// validates and authorizes the request again, so nothing is accepted that a new request would not be.
 import { authorize } from "../access/scopes.ts";
 import type { Caller } from "../db/access/caller.ts";
 import { findRun, type RunRow } from "../db/runs/runs.ts";

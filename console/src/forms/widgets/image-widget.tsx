@@ -1,5 +1,5 @@
-// An image: dropped, pasted, chosen, or named by a URL or a run. A file is uploaded at once, so that the value is a short
-// reference: the price can be estimated, and a second press of Run sends the same request.
+// An image: dropped, pasted, chosen, or named by a URL or a run. A file is uploaded at once, so that the value is a
+// short reference: the price can be estimated, and a second press of Run sends the same request.
 import type { DragEvent } from "react";
 import { useState } from "react";
 import { classNames } from "../../parts/class-names.ts";
@@ -30,7 +30,8 @@ export function ImageWidget(props: WidgetProps) {
     take(event.dataTransfer);
   };
   return (
-    <div
+    <fieldset
+      aria-label={field.label}
       className={classNames(styles.drop, isOver && styles.over, problem && styles.bad)}
       onDragOver={(event) => {
         event.preventDefault();
@@ -52,6 +53,6 @@ export function ImageWidget(props: WidgetProps) {
           {problem === "reference" ? text.image.badReference : problem}
         </p>
       )}
-    </div>
+    </fieldset>
   );
 }

@@ -1,4 +1,5 @@
-// A list of values, or of groups of values: each item with the widgets of its fields, up to the largest number of items.
+// A list of values, or of groups of values: each item with the widgets of its fields, up to the largest number of
+// items.
 import { Plus, X } from "lucide-react";
 import { Button } from "../../parts/button.tsx";
 import { Icon } from "../../parts/icon.tsx";

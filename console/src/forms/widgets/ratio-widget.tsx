@@ -1,5 +1,5 @@
-// An aspect ratio, chosen by its shape. Pressing the chosen one again removes it. Where the contract takes any ratio, it
-// can also be written.
+// An aspect ratio, chosen by its shape. Pressing the chosen one again removes it. Where the contract takes any ratio,
+// it can also be written.
 import { cssVariables } from "../../parts/css-variables.ts";
 import fieldStyles from "../../parts/field.module.css";
 import { COMMON_RATIOS, ratioShape } from "./ratio-shape.ts";
@@ -12,7 +12,7 @@ export function RatioWidget(props: WidgetProps) {
   const ratios = (known ?? COMMON_RATIOS).map(String);
   return (
     <>
-      <div className={styles.ratios} role="group" aria-label={field.label}>
+      <fieldset className={styles.ratios} aria-label={field.label}>
         {ratios.map((ratio) => {
           const { width, height } = ratioShape(ratio);
           return (
@@ -28,7 +28,7 @@ export function RatioWidget(props: WidgetProps) {
             </button>
           );
         })}
-      </div>
+      </fieldset>
       {!known && (
         <input
           {...controlAttributes(props)}

@@ -5,13 +5,15 @@ import styles from "./widgets.module.css";
 export function SwitchWidget(props: WidgetProps) {
   const { field, value, onChange } = props;
   const preset = field.default === true;
+  const isOn = value === undefined ? preset : value === true;
   return (
     <input
       {...controlAttributes(props)}
       type="checkbox"
       role="switch"
+      aria-checked={isOn}
       className={styles.switch}
-      checked={value === undefined ? preset : value === true}
+      checked={isOn}
       onChange={({ target: { checked } }) => onChange(checked === preset ? undefined : checked)}
     />
   );
