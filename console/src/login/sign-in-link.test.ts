@@ -15,3 +15,8 @@ it("reads why an identity provider's sign-in failed", () => {
     refusal: { code: "permission_denied", requestId: "req_1", retryAfterSeconds: undefined },
   });
 });
+
+it("shows no sentence that a link carries as a request ID", () => {
+  const link = parseSignInLink({ hash: "", search: "?sign_in_error=x&request_id=Call+555-0100+to+sign+in" });
+  expect(link.refusal?.requestId).toBeUndefined();
+});

@@ -11,7 +11,9 @@ export function parseSignInLink({ hash, search }: { hash: string; search: string
   const query = new URLSearchParams(search);
   const error = query.get("sign_in_error");
   if (!error) return {};
-  return { refusal: { code: error, requestId: query.get("request_id") ?? undefined, retryAfterSeconds: undefined } };
+  // Only a request ID is shown: a link could carry any other sentence.
+  const requestId = /^req_[0-9a-f]+$/.exec(query.get("request_id") ?? "")?.[0];
+  return { refusal: { code: error, requestId, retryAfterSeconds: undefined } };
 }
 
 export function takeSignInLink(): SignInLink {

@@ -19,17 +19,19 @@ import { SESSION_SECONDS } from "./session-lookup.ts";
 /** A person has this long to log in at the identity provider. */
 export const LOGIN_SECONDS = 10 * 60;
 const DISCOVERY_MS = 60 * 60 * 1000;
-/** Pages of the console only: another URL could look like the console. */
-const RETURN_PATH = /^\/console(?:\/[A-Za-z0-9._~/-]*)?(?:\?[A-Za-z0-9._~=&%-]*)?$/;
+/** Pages of the console only: another URL could look like the console. No segment is empty, `.` or `..`. */
+const RETURN_PATH = /^\/console(?:\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*\/?(?:\?[A-Za-z0-9._~=&%-]*)?$/;
 const MAX_RETURN_PATH = 500;
 
 export type ConsoleLogin = {
   /** `cookie` must come back with the response of the identity provider. `isAgain`: ask for the password again. */
   start(issuerId: string, request: LoginRequest): Promise<{ url: string; cookie: string }>;
   /** `query` is the query string with which the identity provider sends the browser back. */
-  finish(issuerId: string, query: string, cookie: string | undefined): Promise<{ signIn: SignIn; returnTo: string }>;
+  finish(issuerId: string, query: string, cookie: string | undefined): Promise<FinishedLogin>;
 };
-type LoginRequest = { returnTo: string | undefined; isAgain: boolean };
+/** `replacedDigest`: of the session that the browser has, whose cookie it does not send on the way back. */
+type LoginRequest = { returnTo: string | undefined; isAgain: boolean; replacedDigest: Buffer | undefined };
+type FinishedLogin = { signIn: SignIn; returnTo: string; replacedDigest: Buffer | undefined };
 type HttpFetch = (
   url: string,
   request: { method: string; headers: Record<string, string>; body?: unknown },
@@ -64,17 +66,17 @@ export function createConsoleLogin(dependencies: ConsoleLoginDependencies): Cons
   const redirectUri = (issuerId: string) => `${publicUrl.replace(/\/$/, "")}/console/session/oidc/${issuerId}/callback`;
 
   return {
-    start: (issuerId, { returnTo, isAgain }) =>
+    start: (issuerId, { returnTo, ...request }) =>
       asSignInFault(async () => {
         const issuer = requireIssuer(issuerId);
         const configuration = await discover(issuer);
-        const cookie = writeLogin({ startedAt: clock.now(), isAgain, returnTo: readReturnPath(returnTo) });
+        const cookie = writeLogin({ startedAt: clock.now(), ...request, returnTo: readReturnPath(returnTo) });
         const { state, nonce, verifier } = deriveValues(secrets[0], issuerId, cookie);
         const url = oidc.buildAuthorizationUrl(configuration, {
           ...{ redirect_uri: redirectUri(issuerId), scope: issuer.console.scope, state, nonce },
           ...{ code_challenge: await oidc.calculatePKCECodeChallenge(verifier), code_challenge_method: "S256" },
           // With max_age, the provider has to say when the person logged in. Without a recent login it asks again.
-          ...(isAgain
+          ...(request.isAgain
             ? { prompt: "login", max_age: String(RECENT_LOGIN_SECONDS) }
             : { max_age: String(SESSION_SECONDS) }),
         });
@@ -98,7 +100,8 @@ export function createConsoleLogin(dependencies: ConsoleLoginDependencies): Cons
         const { tenant_id, user_id, scopes } = await issuers.identify(issuer, claims);
         const last_login_at = readLoginTime(claims, clock);
         const identity = { tenant_id, user_id, scopes, key_id: null, issuer: issuerId };
-        return { signIn: { ...identity, method: "oidc", last_login_at }, returnTo: login.returnTo };
+        const { returnTo, replacedDigest } = login;
+        return { signIn: { ...identity, method: "oidc", last_login_at }, returnTo, replacedDigest };
       }),
   };
 }
@@ -163,20 +166,21 @@ function authenticateClient(secret: string | undefined): oidc.ClientAuth {
   };
 }
 
-type LoginInProgress = { startedAt: number; isAgain: boolean; returnTo: string };
+type LoginInProgress = Omit<LoginRequest, "returnTo"> & { startedAt: number; returnTo: string };
 
 /** All parts are covered by the derived state, so that a changed cookie does not match the response. */
-const writeLogin = ({ startedAt, isAgain, returnTo }: LoginInProgress): string =>
+const writeLogin = ({ startedAt, isAgain, returnTo, replacedDigest }: LoginInProgress): string =>
   [startedAt.toString(36), randomBytes(32).toString("base64url"), isAgain ? "again" : "first"]
-    .concat(Buffer.from(returnTo).toString("base64url"))
+    .concat(Buffer.from(returnTo).toString("base64url"), replacedDigest?.toString("base64url") ?? "")
     .join(".");
 
 function readLogin(cookie: string): LoginInProgress {
-  const [startedAt = "", , isAgain, returnTo = ""] = cookie.split(".");
+  const [startedAt = "", , isAgain, returnTo = "", replaced = ""] = cookie.split(".");
   return {
     startedAt: Number.parseInt(startedAt, 36),
     isAgain: isAgain === "again",
     returnTo: readReturnPath(Buffer.from(returnTo, "base64url").toString()),
+    replacedDigest: replaced === "" ? undefined : Buffer.from(replaced, "base64url"),
   };
 }
 

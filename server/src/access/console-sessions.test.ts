@@ -9,7 +9,7 @@ import { createApiKeyLookup } from "./api-key-lookup.ts";
 import { type ConsoleSessions, createConsoleSessions, type SignIn, signInWithKey } from "./console-sessions.ts";
 import type { Issuers } from "./issuers.ts";
 import { createSessionLookup, type SessionLookup } from "./session-lookup.ts";
-import { generateSessionSecret } from "./session-secret.ts";
+import { generateSessionSecret, hashSessionSecret } from "./session-secret.ts";
 import { createUnknownKeyLimit } from "./unknown-key-limit.ts";
 
 const [SECOND, HOUR, DAY] = [1000, 3_600_000, 86_400_000];
@@ -140,10 +140,16 @@ it("a session that came from an identity provider has the rights that its member
   expect(session).toMatchObject({ method: "oidc", issuer: "corp", last_login_at: null, recent_login_until: null });
   findMember = async (issuer, { scopes }) => ({ ...member, issuer, scopes, expires_at: null }) as unknown as Caller;
   expect(await authenticate(secret)).toMatchObject({ ...member, issuer: "corp", scopes: ["*"] });
+  for (const removed of [new Fault("permission_denied", { reason: "not_a_member" }), new Fault("invalid_token")]) {
+    findMember = async () => {
+      throw removed;
+    };
+    expect(await stateOf(secret)).toBe("session_required");
+  }
   findMember = async () => {
-    throw new Fault("permission_denied", { reason: "not_a_member" });
+    throw new Fault("tenant_suspended");
   };
-  expect(await stateOf(secret)).toBe("session_required");
+  expect(await stateOf(secret)).toBe("tenant_suspended");
 });
 
 describe("the sessions of a member", () => {
@@ -171,7 +177,7 @@ describe("the sessions of a member", () => {
     const first = await signIn();
     await authenticate(first.secret);
     const grant = signInWithKey(await callerOf(first.key_id), "key", clockOf);
-    const second = await sessions.begin(grant, first.secret);
+    const second = await sessions.begin(grant, hashSessionSecret(first.secret));
     expect([await stateOf(first.secret), await stateOf(second.secret)]).toEqual(["session_required", "accepted"]);
     await sessions.end(await authenticate(second.secret), second.session.id);
     const entries = await query<{ action: string; subject: string }>(
@@ -184,6 +190,24 @@ describe("the sessions of a member", () => {
       { action: "sessions.end", subject: second.session.id },
     ]);
   });
+});
+
+it("a session that another process ended is refused within 5 s", async () => {
+  const { secret, session } = await signIn();
+  expect(await stateOf(secret)).toBe("accepted");
+  await query("delete from console_sessions where session_id = $1", [session.id]);
+  now += 5 * SECOND;
+  expect(await stateOf(secret)).toBe("session_required");
+});
+
+it("a member has at most 100 sessions: one more ends the oldest", async () => {
+  const { key_id, secret, tenant_id } = await signIn();
+  const grant = signInWithKey(await callerOf(key_id), "key", clockOf);
+  const begun = [];
+  for (const _ of Array(100).keys()) begun.push(await sessions.begin(grant, undefined));
+  const rows = await query("select 1 from console_sessions where tenant_id = $1", [tenant_id]);
+  expect(rows).toHaveLength(100);
+  expect([await stateOf(secret), await stateOf(begun[0]!.secret)]).toEqual(["session_required", "accepted"]);
 });
 
 describe("a one-time code", () => {

@@ -8,6 +8,7 @@ import {
   insertConsoleCode,
   insertConsoleSession,
   listConsoleSessions,
+  MAX_SESSIONS_PER_MEMBER,
   recordSessionUse,
   takeConsoleCode,
 } from "../db/access/console-sessions.ts";
@@ -22,7 +23,6 @@ import { generateSessionSecret, hashSessionSecret } from "./session-secret.ts";
 
 export const CODE_SECONDS = 60;
 const RECORD_INTERVAL_MS = 60_000;
-const MAX_LISTED = 100;
 const MAX_REMEMBERED = 10_000;
 
 /** The proven identity that a session begins with. */
@@ -51,7 +51,7 @@ export type ConsoleSessions = Authenticator & {
   /** The session of a request and its caller. Throws session_required if it has none that is valid. */
   require(credentials: Credentials): Promise<{ session: ConsoleSession; caller: Caller }>;
   /** Begins a session and ends the one that the same browser had. Returns the secret for its cookie. */
-  begin(signIn: SignIn, replacedSecret: string | undefined): Promise<{ session: ConsoleSession; secret: string }>;
+  begin(signIn: SignIn, replacedDigest: Buffer | undefined): Promise<{ session: ConsoleSession; secret: string }>;
   /** Postpones the end of an idle session. */
   recordActivity(caller: Caller): void;
   list(caller: Caller): Promise<ConsoleSession[]>;
@@ -79,16 +79,16 @@ export function createConsoleSessions(dependencies: ConsoleSessionsDependencies)
       return { session: renderSession(row, row), caller };
     },
     authenticate: async (credentials) => (await lookup.require(credentials)).caller,
-    async begin(signIn, replacedSecret) {
+    async begin(signIn, replacedDigest) {
       const secret = generateSessionSecret();
       const row = await insertConsoleSession(database, {
         ...signIn,
         session_id: ids.next(),
         digest: hashSessionSecret(secret),
-        replacedDigest: replacedSecret === undefined ? undefined : hashSessionSecret(replacedSecret),
+        replacedDigest,
         created_at: new Date(clock.now()),
       });
-      if (replacedSecret !== undefined) lookup.invalidate();
+      lookup.invalidate();
       return { session: renderSession(row, row), secret };
     },
     recordActivity: createActivityRecorder(dependencies),
@@ -97,7 +97,12 @@ export function createConsoleSessions(dependencies: ConsoleSessionsDependencies)
         createdAfter: new Date(clock.now() - SESSION_SECONDS * 1000),
         seenAfter: new Date(clock.now() - IDLE_MS),
       };
-      const own = await listConsoleSessions(database.forTenant(caller.tenant_id), caller, since, MAX_LISTED);
+      const own = await listConsoleSessions(
+        database.forTenant(caller.tenant_id),
+        caller,
+        since,
+        MAX_SESSIONS_PER_MEMBER,
+      );
       return own.map((row) => renderSession(row, caller.session));
     },
     async end(caller, sessionId) {

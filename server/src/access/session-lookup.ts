@@ -69,14 +69,17 @@ export function createSessionLookup(dependencies: SessionLookupDependencies): Se
   };
 }
 
-/** The rights of the key or the member now; undefined if the key is revoked or the member was removed. */
+/** The member was removed, or its tenant deleted. */
+const GONE = ["permission_denied", "invalid_token"];
+
+/** The rights of the key or the member now; undefined if the key is revoked or the member is gone. */
 async function findRights(
   { keys, issuers }: SessionLookupDependencies,
   row: ConsoleSessionRow,
 ): Promise<Caller | undefined> {
   if (row.key_id !== null) return keys.find({ key_id: row.key_id });
   return issuers.findMember(row.issuer!, row).catch((thrown) => {
-    if (thrown instanceof Fault && thrown.code === "permission_denied") return undefined;
+    if (thrown instanceof Fault && GONE.includes(thrown.code)) return undefined;
     throw thrown;
   });
 }

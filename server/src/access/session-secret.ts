@@ -23,6 +23,12 @@ export function readSessionSecret(headers: Headers): string | undefined {
   return values.length === 1 && SECRET.test(values[0]!) ? values[0] : undefined;
 }
 
+/** The digest of the session that the browser of this request has. */
+export function readSessionDigest(headers: Headers): Buffer | undefined {
+  const secret = readSessionSecret(headers);
+  return secret === undefined ? undefined : hashSessionSecret(secret);
+}
+
 /** The values of every cookie with this name. */
 export const readCookies = (headers: Headers, name: string): string[] =>
   (headers.get("cookie") ?? "")

@@ -41,6 +41,13 @@ it("does not count a sign-in that succeeded", () => {
   expect(tries(6)).toEqual([...Array(5).fill("accepted"), "rate_limited"]);
 });
 
+it("refuses the 61st attempt within a minute, also if all before it succeeded", () => {
+  for (const _ of Array(60).keys()) limit.begin("192.0.2.1")();
+  expect(tries(1)).toEqual(["rate_limited"]);
+  now += 60_000;
+  expect(tries(1)).toEqual(["accepted"]);
+});
+
 it("counts attempts in progress, so that concurrent guesses are limited too", () => {
   const first = limit.begin("192.0.2.1");
   expect(tries(5).filter((code) => code === "accepted")).toHaveLength(4);

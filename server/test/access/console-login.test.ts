@@ -57,7 +57,14 @@ const start = async (browser: Browser, parameters = "") => {
   return response.headers.get("location")!;
 };
 /** The browser comes back to the public URL; the test sends it to the port of its API. */
-const comeBack = (browser: Browser, url: string) => visit(browser, url.replace(PUBLIC_URL, api.url));
+const comeBack = async (browser: Browser, url: string) => {
+  const session = [...browser.cookies].filter(([name]) => name.endsWith(" __Host-gesso"));
+  // A SameSite=Strict cookie is not sent: another site sends the browser back.
+  for (const [name] of session) browser.cookies.delete(name);
+  const response = await visit(browser, url.replace(PUBLIC_URL, api.url));
+  for (const [name, value] of session) if (!browser.cookies.has(name)) browser.cookies.set(name, value);
+  return response;
+};
 const logIn = async (browser: Browser, login: string, parameters = "") =>
   comeBack(browser, await logInAtProvider(browser, await start(browser, parameters), login));
 const errorOf = (response: Response) => {
@@ -124,6 +131,9 @@ describe("signing in at an identity provider", () => {
       "/console\\..\\x",
       "/api/v1/runs",
       "/consoles",
+      "/console/../api/v1/runs",
+      "/console//evil.example.com",
+      "/console/./x",
     ])
       expect(
         (await logIn(openBrowser(), "carol", `?return_to=${encodeURIComponent(path)}`)).headers.get("location"),
@@ -158,6 +168,8 @@ describe("signing in at an identity provider", () => {
     expect([url.searchParams.get("prompt"), url.searchParams.get("max_age")]).toEqual(["login", "600"]);
     await comeBack(browser, await logInAtProvider(browser, url.href, "erin"));
     expect(await create()).toEqual([201, undefined]);
+    // The session before it has ended, although the browser does not send its cookie with the way back.
+    expect(await sessionsOf("corp:erin")).toBe(1);
   });
 
   it("fails with an error of the catalogue if the provider is unknown, has no client or cannot be reached", async () => {

@@ -26,10 +26,18 @@ export type NewConsoleSession = Omit<ConsoleSessionRow, "last_seen_at"> & {
   replacedDigest: Buffer | undefined;
 };
 
+/** The oldest sessions beyond it end, so that a member's sessions need a limited amount of storage. */
+export const MAX_SESSIONS_PER_MEMBER = 100;
+
 const INSERT = statement(
   "console_sessions.insert",
   `with replaced as (
      delete from console_sessions where digest = :replaced_digest?::bytea
+   ), surplus as (
+     delete from console_sessions where session_id in (
+       select session_id from console_sessions where tenant_id = :tenant_id and user_id = :user_id
+       order by session_id desc offset :max_others
+     )
    ), inserted as (
      insert into console_sessions (session_id, tenant_id, user_id, digest, method, key_id, issuer, scopes,
        last_login_at, last_seen_at, created_at)
@@ -49,7 +57,8 @@ export async function insertConsoleSession(
   db: Database,
   { digest, replacedDigest, ...session }: NewConsoleSession,
 ): Promise<ConsoleSessionRow> {
-  const [row] = await db.execute(INSERT, { ...session, digest, replaced_digest: replacedDigest });
+  const limits = { replaced_digest: replacedDigest, max_others: MAX_SESSIONS_PER_MEMBER - 1 };
+  const [row] = await db.execute(INSERT, { ...session, digest, ...limits });
   return row!;
 }
 

@@ -509,9 +509,10 @@ export type StatementTypes = {
   "console_sessions.insert": {
     parameters: {
       replaced_digest: Buffer | null | undefined;
-      session_id: string;
       tenant_id: string;
       user_id: string;
+      max_others: number;
+      session_id: string;
       digest: Buffer;
       method: string;
       key_id: string | null | undefined;

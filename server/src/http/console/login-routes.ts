@@ -4,7 +4,7 @@
 import { Hono } from "hono";
 import { LOGIN_SECONDS } from "../../access/console-login.ts";
 import { SESSION_SECONDS } from "../../access/session-lookup.ts";
-import { readCookies, readSessionSecret, sessionCookie } from "../../access/session-secret.ts";
+import { readCookies, readSessionDigest, sessionCookie } from "../../access/session-secret.ts";
 import { toFault } from "../../faults.ts";
 import type { HttpServices } from "../http-services.ts";
 import type { HttpBindings } from "../read-request.ts";
@@ -32,6 +32,7 @@ export function loginRoutes({ console: { sessions, login }, runs: { log } }: Htt
       const { url, cookie } = await login.start(context.req.param("issuer"), {
         returnTo: context.req.query("return_to"),
         isAgain: context.req.query("again") === "true",
+        replacedDigest: readSessionDigest(context.req.raw.headers),
       });
       context.header("set-cookie", `${LOGIN_COOKIE}=${cookie}; ${LOGIN_ATTRIBUTES}; Max-Age=${LOGIN_SECONDS}`);
       return context.redirect(url);
@@ -47,9 +48,8 @@ export function loginRoutes({ console: { sessions, login }, runs: { log } }: Htt
     try {
       const query = new URL(context.req.url).search;
       const cookie = cookies.length === 1 ? cookies[0] : undefined;
-      const { signIn, returnTo } = await login.finish(context.req.param("issuer"), query, cookie);
-      // The session cookie is not sent with this request, which another site caused: an old session ends by itself.
-      const { secret } = await sessions.begin(signIn, readSessionSecret(headers));
+      const { signIn, returnTo, replacedDigest } = await login.finish(context.req.param("issuer"), query, cookie);
+      const { secret } = await sessions.begin(signIn, replacedDigest);
       context.header("set-cookie", sessionCookie(secret, SESSION_SECONDS), { append: true });
       return context.redirect(returnTo);
     } catch (thrown) {

@@ -6,7 +6,7 @@ import { hasValidApiKeySyntax } from "../../access/api-key.ts";
 import type { Credentials } from "../../access/authentication.ts";
 import { CODE_SECONDS, type SignIn, signInWithKey } from "../../access/console-sessions.ts";
 import { SESSION_SECONDS } from "../../access/session-lookup.ts";
-import { expiredSessionCookie, readSessionSecret, sessionCookie } from "../../access/session-secret.ts";
+import { expiredSessionCookie, readSessionDigest, sessionCookie } from "../../access/session-secret.ts";
 import { Fault, toFault } from "../../faults.ts";
 import type { HttpServices } from "../http-services.ts";
 import type { HttpBindings } from "../read-request.ts";
@@ -68,7 +68,7 @@ function signInRoutes(http: HttpServices, options: SessionRouteOptions): Hono<Ht
       throw thrown;
     });
     takeBack();
-    const { session, secret } = await sessions.begin(signIn, readSessionSecret(context.req.raw.headers));
+    const { session, secret } = await sessions.begin(signIn, readSessionDigest(context.req.raw.headers));
     context.header("set-cookie", sessionCookie(secret, SESSION_SECONDS));
     return context.json(session, 201);
   });
