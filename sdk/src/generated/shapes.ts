@@ -822,6 +822,8 @@ export type Run = {
   queue_position: number | null;
   /** Expected start, if it can be estimated */
   estimated_start_at?: string;
+  /** Name of the operation that created the run, such as images.generate */
+  operation: string;
   /** Kind of the run, set by the operation */
   run_type: RunType;
   /** Run that this run was derived from */

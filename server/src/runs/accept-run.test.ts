@@ -163,6 +163,11 @@ it("a run shows what the caller set, apart from defaults", async () => {
   expect(Object.keys(inputs).length).toBeGreaterThan(Object.keys(rest).length);
 });
 
+it("a run names the operation that created it", async () => {
+  const { row } = await accept();
+  expect(renderRun(services, row)).toMatchObject({ operation: "images.upscale", run_type: "upscale" });
+});
+
 describe("a run of a tenant whose storage quota is used up", () => {
   it("is refused before its image is stored", async () => {
     await accept();

@@ -76,6 +76,7 @@ export function renderRun(services: Dependencies, row: RunRow): Run {
     progress: Math.round(row.progress * 1000) / 1000,
     phase: row.phase,
     queue_position: null,
+    operation: row.operation,
     run_type: row.run_type,
     parent_run_id: row.parent_run_id,
     model: row.model,

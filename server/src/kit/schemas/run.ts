@@ -109,6 +109,7 @@ export const Run = z
       .nullable()
       .describe("Position in the tenant's queue. Only returned when reading a single run that has not started"),
     estimated_start_at: time("Expected start, if it can be estimated").optional(),
+    operation: z.string().describe("Name of the operation that created the run, such as images.generate"),
     run_type: z.string().describe("Kind of the run, set by the operation"),
     parent_run_id: z.uuid().nullable().describe("Run that this run was derived from"),
     model: z.string().nullable(),
