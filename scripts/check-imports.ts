@@ -84,7 +84,9 @@ const CONSOLE_AREAS: Record<string, string[]> = {
   make: ["api", "forms", "tray", "shell", "parts", "text", "format", "assets"],
   gallery: ["api", "tray", "shell", "parts", "text", "format"],
   run: ["api", "forms", "tray", "shell", "parts", "text", "format"],
-  compare: ["api", "shell", "parts", "text"],
+  pixels: ["api", "parts", "text"],
+  compare: ["api", "shell", "pixels", "parts", "text"],
+  paint: ["api", "forms", "make", "pixels", "shell", "tray", "parts", "text", "format"],
   runs: ["api", "shell", "parts", "text", "format"],
 };
 const CONSOLE_COMPOSITION = ["app", "main", "styles"];
