@@ -1,6 +1,7 @@
 // All words of the console, in English. Components read them through `text`, so that a second language is one more
 // file.
 import { pixelsText } from "./pixels.ts";
+
 const plural = (count: number, one: string, many = `${one}s`) => `${count} ${count === 1 ? one : many}`;
 
 export const en = {
