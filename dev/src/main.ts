@@ -1,6 +1,7 @@
 // `gesso dev`: starts all components, reports where they listen, and stops them in order. Returns the exit code:
 // 0 after a requested stop, 1 after a failure, 2 for invalid options.
 import { once } from "node:events";
+import { buildConsole } from "./console-build.ts";
 import { createConsoleLink } from "./console-link.ts";
 import { logTail } from "./log-tail.ts";
 import type { ManagedProcess } from "./managed-process.ts";
@@ -26,7 +27,9 @@ export async function dev(options: DevOptions): Promise<number> {
   let gesso: GessoInstance;
   try {
     const databaseUrl = process.env.DATABASE_URL || undefined;
-    gesso = await startGesso({ ...options, databaseUrl, dataDir: options.data, log: (line) => log(`  ${line}`) });
+    const logLine = (line: string) => log(`  ${line}`);
+    const starting = startGesso({ ...options, databaseUrl, dataDir: options.data, log: logLine });
+    [gesso] = await Promise.all([starting, options.entries ? undefined : buildConsole(logLine)]);
   } catch (error) {
     log(error instanceof Error ? `gesso dev: ${error.message}` : String(error));
     return isUsageError(error) ? 2 : 1;
