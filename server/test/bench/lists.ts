@@ -1,6 +1,7 @@
-// `npm run bench:lists`: lists, searches, counts and trees of a tenant with a million runs, over HTTP. Prints the
-// median and the 99th percentile of each. `--runs N` inserts fewer runs, `--samples N` sends fewer requests.
-import { mkdtempSync, rmSync } from "node:fs";
+// `npm run bench:lists`: every request of the console that reads or marks runs, for a tenant with a million of them,
+// over HTTP. Prints the median and the 99th percentile of each. `--runs N` inserts fewer runs, `--samples N` sends
+// fewer requests, `--data FOLDER` keeps the runs there and uses them again.
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -12,17 +13,25 @@ import { startTestApi } from "../access/isolation.ts";
 import { createTestTenant } from "../support/tenants.ts";
 import type { TestDatabase } from "../support/test-database.ts";
 import { percentile } from "./full-service.ts";
-import { insertManyRuns } from "./many-runs.ts";
+import { type InsertedRuns, insertManyRuns } from "./many-runs.ts";
 
 const { values } = parseArgs({
-  options: { runs: { type: "string", default: "1000000" }, samples: { type: "string", default: "200" } },
+  options: {
+    runs: { type: "string", default: "1000000" },
+    samples: { type: "string", default: "200" },
+    data: { type: "string" },
+  },
 });
 const [RUNS, SAMPLES] = [Number(values.runs), Number(values.samples)];
 const GOAL_MS = 100;
 
-const folder = mkdtempSync(join(tmpdir(), "gesso-lists-"));
+const folder = values.data ?? mkdtempSync(join(tmpdir(), "gesso-lists-"));
+const known = join(folder, "inserted.json");
+mkdirSync(folder, { recursive: true });
 const postgres = await startPostgres({ dataDir: join(folder, "postgres"), port: await freePort() });
 const client = new pg.Client({ connectionString: postgres.url });
+
+type Installation = InsertedRuns & { key: string; key_id: string };
 
 /** The SQL of this benchmark and the server must agree on the terms of a run. */
 async function checkTerms(): Promise<void> {
@@ -37,38 +46,64 @@ async function checkTerms(): Promise<void> {
   }
 }
 
-async function measure(): Promise<void> {
-  await client.connect();
-  await migrate(postgres.url);
+async function insertInstallation(): Promise<Installation> {
   const query = async (text: string, parameters?: unknown[]) => (await client.query(text, parameters)).rows as never;
   const { tenant_id, key, key_id } = await createTestTenant({ url: "", query });
   const startedAt = performance.now();
-  const bigTree = await insertManyRuns(client, { tenantId: tenant_id, keyId: key_id, count: RUNS });
+  const inserted = await insertManyRuns(client, { tenantId: tenant_id, keyId: key_id, count: RUNS });
   await checkTerms();
+  console.log(`${RUNS} runs inserted in ${((performance.now() - startedAt) / 1000).toFixed(0)} s`);
+  return { key, key_id, ...inserted };
+}
+
+async function measure(): Promise<void> {
+  await client.connect();
+  await migrate(postgres.url);
+  const isKnown = existsSync(known);
+  const installation = isKnown ? (JSON.parse(readFileSync(known, "utf8")) as Installation) : await insertInstallation();
+  if (!isKnown) writeFileSync(known, JSON.stringify(installation));
   const sizes = await client.query(
     `select relname, pg_size_pretty(pg_total_relation_size(oid)) as size from pg_class
      where relname in ('runs', 'run_terms', 'indexed_runs') order by relname`,
   );
-  console.log(`${RUNS} runs inserted in ${((performance.now() - startedAt) / 1000).toFixed(0)} s`);
   for (const { relname, size } of sizes.rows) console.log(`  ${relname.padEnd(14)} ${size}`);
 
   const env = { STORAGE_DIR: folder, TENANT_REQUESTS_PER_MINUTE: "0", KEY_REQUESTS_PER_MINUTE: "0" };
   const api = await startTestApi({ url: postgres.url } as TestDatabase, env);
   try {
-    for (const [name, path] of paths({ key_id, bigTree })) await measurePath(`${api.url}/api/v1`, key, name, path);
+    for (const [name, path] of paths(installation))
+      await measureRequest(name, (n) => send(`${api.url}${path(n)}`, installation.key));
+    for (const [name, change] of changes())
+      await measureRequest(name, (n) => {
+        const runId = installation.someRuns[n % installation.someRuns.length];
+        return send(`${api.url}/api/v1/runs/${runId}`, installation.key, change(n));
+      });
   } finally {
     await api.close();
   }
 }
 
+/** A different star or list of tags than the run had before. */
+const changes = (): [name: string, change: (sample: number) => object][] => [
+  ["star", (n) => ({ starred: n % 2 === 0 })],
+  ["tags", (n) => ({ tags: ["campaign", `sample${n}`] })],
+];
+
+const send = (url: string, key: string, change?: object) =>
+  fetch(url, {
+    headers: { authorization: `Bearer ${key}`, ...(change && { "content-type": "application/json" }) },
+    ...(change && { method: "PATCH", body: JSON.stringify(change) }),
+  });
+
 type Path = (sample: number) => string;
 
 /** A different value for each sample, where there are several. */
-function paths({ key_id, bigTree }: { key_id: string; bigTree: string }): [name: string, path: Path][] {
+function paths({ key_id, bigTree, someRuns }: Installation): [name: string, path: Path][] {
   const any = (sample: number, below = RUNS) => (sample * 7919) % below;
   const at = (sample: number) => new Date(Date.now() - any(sample) * 60_000).toISOString();
   const list = (query: string) => () => `/runs?${query}`;
-  return [
+  const runPath = (n: number) => `/runs/${someRuns[n % someRuns.length]}`;
+  const relative: [name: string, path: Path][] = [
     ["everything", list("")],
     ["100 per page", list("limit=100")],
     ["before a time", (n) => `/runs?created_before=${at(n)}`],
@@ -107,21 +142,30 @@ function paths({ key_id, bigTree }: { key_id: string; bigTree: string }): [name:
     ],
     ["histogram", () => "/runs/histogram"],
     ["histogram of a model", () => "/runs/histogram?model=flux-dev"],
+    ["get", runPath],
+    ["ledger", (n) => `${runPath(n)}/ledger`],
+    ["tree", (n) => `${runPath(n)}/tree`],
     ["tree of 500 runs", () => `/runs/${bigTree}/tree`],
+    ["catalogue", () => "/catalogue"],
+    ["me", () => "/me"],
   ];
+  return relative.map(([name, path]) => [name, (n) => `/api/v1${path(n)}`]);
 }
 
-async function measurePath(url: string, key: string, name: string, path: Path): Promise<void> {
+type ListBody = { data?: unknown[]; nodes?: unknown[]; next_cursor?: string | null };
+
+async function measureRequest(name: string, request: (sample: number) => Promise<Response>): Promise<void> {
   const times: number[] = [];
   let found = "";
   // The first requests of a connection also plan its statements.
   for (let sample = -20; sample < SAMPLES; sample++) {
     const startedAt = performance.now();
-    const response = await fetch(`${url}${path(Math.abs(sample))}`, { headers: { authorization: `Bearer ${key}` } });
-    const body = (await response.json()) as { data?: unknown[]; nodes?: unknown[]; next_cursor?: string | null };
+    const response = await request(Math.abs(sample));
+    const body = (await response.json()) as ListBody;
     if (sample >= 0) times.push(performance.now() - startedAt);
     if (response.status !== 200) throw new Error(`${name}: ${response.status} ${JSON.stringify(body)}`);
-    found = `${(body.data ?? body.nodes)?.length} entries${body.next_cursor ? " and more" : ""}`;
+    const entries = body.data ?? body.nodes;
+    if (entries) found = `${entries.length} entries${body.next_cursor ? " and more" : ""}`;
   }
   const [p50, p99] = [percentile(times, 0.5), percentile(times, 0.99)];
   console.log(
@@ -136,5 +180,5 @@ try {
 } finally {
   await client.end();
   await postgres.stop();
-  rmSync(folder, { recursive: true, force: true });
+  if (!values.data) rmSync(folder, { recursive: true, force: true });
 }

@@ -12,7 +12,7 @@ const BIG_TREE_RUNS = 500;
 
 /** Runs of the big tree are the middle ones. `group_start` is the number of the root. */
 const PAST_RUNS = `create temporary table past_runs as
-  select n, (left(uuid_floor(at)::text, 15) || substr(gen_random_uuid()::text, 16))::uuid as run_id, at,
+  select n, (left(uuid_floor(at)::text, 14) || '7' || substr(gen_random_uuid()::text, 16))::uuid as run_id, at,
     array(select distinct unnest(${WORDS})) as words,
     case when n > $1 / 2 and n < $1 / 2 + ${BIG_TREE_RUNS} then $1 / 2
       when n % 10 in (1, 2, 3) then n - n % 10 else n end as group_start,
@@ -48,6 +48,16 @@ const INSERTS = [
    from past_runs join past_runs as roots on roots.n = past_runs.group_start order by past_runs.n`,
   `insert into unsuccessful_runs (tenant_id, status, run_id)
    select $1::uuid, status, run_id from past_runs where status <> 'completed' and $2::uuid is not null`,
+  `insert into attempts (run_id, request_index, attempt_number, idempotency_key, epoch, provider, state, price,
+     created_at)
+   select run_id, 0, 1, run_id::text, 1, provider, case when status = 'completed' then 'succeeded' else 'failed' end,
+     40000, at from past_runs where $1::uuid is not null and $2::uuid is not null order by n`,
+  `insert into transfers (cause_id, kind, tenant_id, from_account, to_account, amount, created_at)
+   select run_id, kind, $1::uuid, from_account, to_account, 40000, at from past_runs, (values
+     ('reserve', 'credit', 'reserved'), ('settle', 'reserved', 'spent'), ('release', 'reserved', 'credit')
+   ) as kinds (kind, from_account, to_account)
+   where $2::uuid is not null and kind <> case when status = 'completed' then 'release' else 'settle' end
+   order by run_id`,
   `create temporary table past_terms as
    select run_id, date_trunc('month', at at time zone 'UTC')::date as month,
      array(select 'word:' || word from unnest(words) as word)
@@ -69,8 +79,11 @@ const INSERTS = [
 
 export type ManyRuns = { tenantId: string; keyId: string; count: number };
 
-/** `client` is connected as a superuser. Returns the root of the big tree. */
-export async function insertManyRuns(client: pg.Client, { tenantId, keyId, count }: ManyRuns): Promise<string> {
+/** The root of the big tree, and a thousand runs of all times. */
+export type InsertedRuns = { bigTree: string; someRuns: string[] };
+
+/** `client` is connected as a superuser. */
+export async function insertManyRuns(client: pg.Client, { tenantId, keyId, count }: ManyRuns): Promise<InsertedRuns> {
   // Triggers would check each row; what is inserted here is consistent.
   await client.query("set session_replication_role = replica; set work_mem = '256MB'");
   await client.query(PAST_RUNS, [count]);
@@ -87,7 +100,13 @@ export async function insertManyRuns(client: pg.Client, { tenantId, keyId, count
     [tenantId],
   );
   await client.query("update run_index_cursor set xact = 0, seq = 0, backfill_before = null");
-  await client.query("vacuum (analyze) runs, run_terms, indexed_runs, unsuccessful_runs, run_term_counts, run_marks");
-  const { rows } = await client.query<{ run_id: string }>("select run_id from past_runs where n = $1 / 2", [count]);
-  return rows[0]!.run_id;
+  await client.query(
+    "vacuum (analyze) runs, run_terms, indexed_runs, unsuccessful_runs, run_term_counts, run_marks, attempts, transfers",
+  );
+  const { rows } = await client.query<{ run_id: string }>(
+    "select run_id from past_runs where n = $1::int / 2 or n % ($1::int / 1000) = 0 order by n = $1::int / 2 desc",
+    [count],
+  );
+  const [bigTree, ...someRuns] = rows.map(({ run_id }) => run_id);
+  return { bigTree: bigTree!, someRuns };
 }
