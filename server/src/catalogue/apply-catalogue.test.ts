@@ -114,6 +114,7 @@ describe("the entries of a model", () => {
       "models:\n  flux-dev:\n    - { provider: fal, offer: fal-ai/flux-lora, enabled: off }\n    - { provider: bfl, as: new }";
     const found = apply(text).flatMap(({ offers }) => offers.filter(({ lifecycle }) => lifecycle?.state === "retired"));
     expect(found.map(({ upstreamModel }) => upstreamModel)).toEqual(["fal-ai/flux-lora", "flux-dev"]);
+    expect(found.every(({ isRemoved }) => isRemoved)).toBe(true);
   });
 
   it("leave every other model unchanged", () => {
@@ -237,6 +238,9 @@ describe("lifecycle", () => {
     const end = (word: string) => `models:\n  flux-dev: [{ provider: bfl, lifecycle: ${word} }]`;
     expect(namesOf(apply(end("retired")), "flux-dev")).not.toContain("bfl flux-dev");
     expect(namesOf(apply(end("{ state: retired, since: 2030-06-16 }")), "flux-dev")).toContain("bfl flux-dev");
+    const { offers } = apply(end("{ state: retired, since: 2030-06-01 }")).find(({ id }) => id === "bfl")!;
+    const retired = offers.find(({ upstreamModel }) => upstreamModel === "flux-dev")!;
+    expect([retired.lifecycle, retired.isRemoved]).toEqual([{ state: "retired", since: "2030-06-01" }, undefined]);
     const dead = vendor("bfl", [offer("flux-dev", "flux-dev", { lifecycle: { state: "retired" } })]);
     expect(namesOf(apply(end("active"), [dead]), "flux-dev")).toEqual(["bfl flux-dev"]);
   });

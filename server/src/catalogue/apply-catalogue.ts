@@ -164,12 +164,18 @@ function findDuplicateOffers(drafts: OfferDraft[], file: CatalogueFile): Catalog
 
 const offerKey = ({ task, model, upstreamModel }: Offer) => [task, model, upstreamModel].join(" ");
 
-/** Built-in offers that the file removed or renamed. Jobs that were submitted with them must still be polled. */
+/**
+ * Built-in offers that the file removed or renamed, and offers that are retired. Jobs that were submitted with them must
+ * still be polled.
+ */
 function retiredOffers(drafts: OfferDraft[], enabled: OfferDraft[]): Offer[] {
   const names = new Set(enabled.map(({ offer }) => offerKey(offer)));
-  return drafts
-    .flatMap(({ from }) => (from && !names.has(offerKey(from)) ? [from] : []))
-    .map((offer) => ({ ...offer, lifecycle: { ...offer.lifecycle, state: "retired" } }));
+  return drafts.flatMap(({ from, offer, isDisabled }) => {
+    if (!from || names.has(offerKey(from))) return [];
+    const isRemoved = isDisabled || offerKey(offer) !== offerKey(from);
+    const { lifecycle } = isRemoved ? from : offer;
+    return [{ ...from, lifecycle: { ...lifecycle, state: "retired" as const }, ...(isRemoved && { isRemoved }) }];
+  });
 }
 
 const withEffectiveLifecycle = (draft: OfferDraft, today: IsoDate): OfferDraft => ({

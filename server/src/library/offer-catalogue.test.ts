@@ -40,6 +40,14 @@ describe("the catalogue", () => {
     expect(setUp({ old: { lifecycle } }).read().models[0]!.offers[0]!.preferred).toBe(false);
   });
 
+  it("has no offer that the operator's file removed", () => {
+    const lifecycle = { state: "retired" as const };
+    const { models, tasks } = setUp({ fal: { lifecycle, isRemoved: true }, bfl: {} }).read();
+    expect(models[0]!.offers.map(({ provider }) => provider)).toEqual(["bfl"]);
+    expect(tasks).toHaveLength(1);
+    expect(setUp({ fal: { lifecycle, isRemoved: true } }).read()).toEqual({ models: [], tasks: [] });
+  });
+
   it("says what an offer does with each parameter, and names limits as gesso.yaml does", () => {
     const parameters = declareParameters("image.edit", {
       honours: ["prompt", "images", "aspect_ratio"],

@@ -19,7 +19,7 @@ const TASKS = Object.keys(TASK_PARAMETERS) as Task[];
 
 export function buildCatalogue(services: Dependencies, caller: Pick<Caller, "role" | "scopes">): ModelCatalogue {
   const all = services.providers.enabled.flatMap(({ provider }) =>
-    provider.offers.map((offer) => ({ provider, offer })),
+    provider.offers.flatMap((offer) => (offer.isRemoved ? [] : [{ provider, offer }])),
   );
   const names = [...new Set([...models.map(({ id }) => id), ...all.map(({ offer }) => offer.model)])];
   const listed = names.map((model) => ({

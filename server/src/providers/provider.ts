@@ -117,6 +117,8 @@ export type Offer = {
   limits?: OfferLimits;
   latency?: Latency;
   lifecycle?: Lifecycle;
+  /** The operator's file removed or renamed the offer. It is only there to poll jobs that were submitted before. */
+  isRemoved?: boolean;
   /**
    * Failover group. If an offer certainly did not accept a job, another offer with the same value can get it. Offers
    * without a value have no failover.
