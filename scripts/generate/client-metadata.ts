@@ -1,5 +1,5 @@
-// Generates the runtime metadata of operations for the client, with the builders of `sdk/src/schema-builders.ts`. It is
-// inside the factory of a group, so that unused groups are removed by bundlers.
+// Generates the runtime metadata of operations for the client, with the builders of `sdk/src/schema-builders.ts` and
+// the rules of `sdk/src/field-rules.ts`. It is inside the factory of a group, so that bundlers remove unused groups.
 import type { ClientOperation, Schema } from "./client-operations.ts";
 
 const text = (value: unknown) => JSON.stringify(value);
@@ -101,9 +101,9 @@ type Rule = Schema & {
 };
 
 /** The rules of both bodies, and those of only one. */
-function rulesOf({ json, form }: ClientOperation): [Rule[], Rule[], Rule[]] {
+function rulesOf({ json, form, input }: ClientOperation): [Rule[], Rule[], Rule[]] {
   const of = (schema: Schema | undefined) =>
-    ((schema?.allOf ?? []) as Rule[]).filter((rule) => Object.keys(rule).length > 0);
+    ((schema?.allOf ?? []) as Rule[]).filter((rule) => Object.keys(rule).length > 0 && !isLeftToServer(rule, input));
   if (!json || !form) return [of(json ?? form), [], []];
   const isIn = (rule: Rule, rules: Rule[]) => rules.some((other) => text(other) === text(rule));
   return [
@@ -111,6 +111,17 @@ function rulesOf({ json, form }: ClientOperation): [Rule[], Rule[], Rule[]] {
     of(json).filter((rule) => !isIn(rule, of(form))),
     of(form).filter((rule) => !isIn(rule, of(json))),
   ];
+}
+
+/**
+ * A rule on the total length of several lists cannot be expressed in the schema, and the server refuses other values of a
+ * constant as an unsupported parameter.
+ */
+function isLeftToServer(rule: Rule, { properties = {} }: Schema): boolean {
+  const { anyOf, properties: own } = rule.then ?? rule;
+  const isList = ({ required = [] }: Schema) => properties[required[0] ?? ""]?.type === "array";
+  const isConstant = (each: Schema) => each.const !== undefined;
+  return (anyOf?.every(isList) ?? false) || (own !== undefined && Object.values(own).every(isConstant));
 }
 
 const printRules = (rules: Rule[]) => (rules.length > 0 ? `[${rules.map(generateRule).join(", ")}]` : "");
@@ -126,5 +137,5 @@ function generateRule(rule: Rule): string {
   if (rule.oneOf) return call("exactlyOneRequired", ...firsts(rule.oneOf));
   if (dependentRequired) return call("allOrNone", ...Object.keys(dependentRequired));
   if (required) return call("allRequired", ...required);
-  return text({ properties });
+  return call("within", properties);
 }

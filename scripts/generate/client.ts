@@ -191,10 +191,9 @@ const CALL_FUNCTIONS = ["withIdArgument", "withIdAndInput", "call", "callJsonOrF
 const STREAMS = ["callStream", "type EventStream"];
 const CALLS = `Call ImageFormOperation ImageOperation ListCall RunCall RunFormOperation RunOperation`.split(" ");
 const FINISHED_RUNS = ["FinishedRun", "ImageRun", "VideoRun"];
+const FIELD_RULES = ["allOrNone", "allRequired", "anyRequired", "exactlyOneRequired", "ifEquals", "within"];
 const SCHEMA_BUILDERS =
-  `allOrNone allRequired anyRequired arrayOf boolean enumOf exactlyOneRequired file ifEquals imageInput imageUrl integer matching number object text uuid`.split(
-    " ",
-  );
+  `arrayOf boolean enumOf file imageInput imageUrl integer matching number object text uuid`.split(" ");
 
 function importsFor(types: string, values: string, shapes: string[]): string {
   const inTypes = (names: string[]) => names.filter((name) => new RegExp(`\\b${name}\\b`).test(types));
@@ -206,6 +205,7 @@ function importsFor(types: string, values: string, shapes: string[]): string {
     line("", [...makers, ...inTypes(CALLS).map((name) => `type ${name}`)], "../call.ts"),
     line("type ", ["Connection"], "../connection.ts"),
     line("", /\bcallStream\(/.test(values) ? STREAMS : [], "../event-streams.ts"),
+    line("", inValues(FIELD_RULES), "../field-rules.ts"),
     line("", inValues(["imageSources"]), "../image-sources.ts"),
     line("", inValues(SCHEMA_BUILDERS), "../schema-builders.ts"),
     line("type ", inTypes(["CallOptions"]), "../settings.ts"),

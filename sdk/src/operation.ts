@@ -1,4 +1,5 @@
 // Metadata of an operation in the generated client.
+import type { FieldRule } from "./field-rules.ts";
 import type { CallOptions } from "./settings.ts";
 import type { Schema } from "./validation.ts";
 
@@ -12,9 +13,9 @@ export type Operation = {
   fields: Readonly<Record<string, Schema>>;
   required?: readonly string[];
   /** Rules between fields: for all bodies, for JSON only, and for forms only. */
-  rules?: readonly Schema[];
-  jsonRules?: readonly Schema[];
-  formRules?: readonly Schema[];
+  rules?: readonly FieldRule[];
+  jsonRules?: readonly FieldRule[];
+  formRules?: readonly FieldRule[];
   /** `json`, `form`, or both separated by a space. */
   bodies?: string;
   /** Of operations with image fields. */

@@ -28,17 +28,3 @@ export const arrayOf = (items: Schema, minItems: number, maxItems: number): Sche
   minItems,
   maxItems,
 });
-
-/** Rules between fields: all required, at least one, exactly one, all or none, or a rule for one value of a field. */
-export const allRequired = (...required: string[]): Schema => ({ required });
-export const anyRequired = (...fields: string[]): Schema => ({ anyOf: fields.map((field) => allRequired(field)) });
-export const exactlyOneRequired = (...fields: string[]): Schema => ({
-  oneOf: fields.map((field) => allRequired(field)),
-});
-export const allOrNone = (...fields: string[]): Schema => ({
-  dependentRequired: Object.fromEntries(fields.map((field) => [field, fields.filter((other) => other !== field)])),
-});
-export const ifEquals = (field: string, value: unknown, then: Schema): Schema => ({
-  if: { properties: { [field]: { const: value } } },
-  then,
-});

@@ -1,6 +1,7 @@
-// Validates a request before it is sent, against the schema of the contract: required fields, types, bounds and rules
-// between fields. The messages equal those of the server.
+// Validates a request before it is sent, against the schema of the contract: required fields, types and bounds, and the
+// rules between fields that the operation has. The messages equal those of the server.
 import type { FieldError } from "./errors.ts";
+import type { FieldRule } from "./field-rules.ts";
 
 /** The subset of JSON Schema that the contract uses. `sourceKind` marks the fields that hold images. */
 export type Schema = {
@@ -17,46 +18,37 @@ export type Schema = {
   maxItems?: number;
   items?: Schema;
   anyOf?: readonly Schema[];
-  oneOf?: readonly Schema[];
   properties?: Readonly<Record<string, Schema>>;
   required?: readonly string[];
-  dependentRequired?: Readonly<Record<string, readonly string[]>>;
-  if?: Schema;
-  then?: Schema;
-  allOf?: readonly Schema[];
   /** `file`: bytes only. `image`: a URL. `inline`: a URL, base64 or a run ID. */
   sourceKind?: "file" | "image" | "inline";
   /** Only in the form variant of the operation. */
   form?: true;
 };
 
-type Fields = Record<string, unknown>;
+export type Fields = Record<string, unknown>;
 
 const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i;
-const isGiven = (value: unknown) => value !== undefined && value !== null;
+
+export const REQUIRED_MESSAGE = "This field is required.";
 
 /** Returns all validation errors of an input, at most one for each field. */
-export function validateInput(schema: Schema, input: Fields, rules: readonly Schema[] = []): FieldError[] {
-  const own = rules.filter((rule) => !isItemCountRule(schema, rule));
-  const found = [...checkObject(schema, input, ""), ...own.flatMap((rule) => checkFieldRule(rule, input))];
+export function validateInput(schema: Schema, input: Fields, rules: readonly FieldRule[]): FieldError[] {
+  const found = [...checkObject(schema, input, ""), ...rules.flatMap((rule) => rule(input))];
   return found.filter((each, index) => found.findIndex(({ path }) => path === each.path) === index);
 }
 
-/** A rule on the total length of several lists cannot be expressed in the schema; the server checks it. */
-const isItemCountRule = ({ properties = {} }: Schema, { then, anyOf = then?.anyOf }: Schema): boolean =>
-  anyOf?.every(({ required = [] }) => properties[required[0] ?? ""]?.type === "array") ?? false;
-
-function checkObject({ required = [], properties = {} }: Schema, input: Fields, path: string): FieldError[] {
+export function checkObject({ required = [], properties = {} }: Schema, input: Fields, path: string): FieldError[] {
   const absent = required.filter((field) => input[field] === undefined);
   return [
-    ...absent.map((field) => fieldError(`${path}/${field}`, "required", "This field is required.")),
+    ...absent.map((field) => fieldError(`${path}/${field}`, "required", REQUIRED_MESSAGE)),
     ...Object.entries(properties).flatMap(([field, own]) =>
       input[field] === undefined ? [] : checkValue(own, input[field], `${path}/${field}`),
     ),
   ];
 }
 
-const fieldError = (path: string, code: string, message: string): FieldError => ({ path, code, message });
+export const fieldError = (path: string, code: string, message: string): FieldError => ({ path, code, message });
 
 function checkValue(schema: Schema, given: unknown, path: string): FieldError[] {
   if (schema.sourceKind && typeof given !== "string") return [];
@@ -125,51 +117,4 @@ function checkArray(schema: Schema, given: unknown[], path: string): FieldError[
   if (given.length > maxItems)
     return [fieldError(path, "too_many_items", `Must have at most ${maxItems} ${maxItems === 1 ? "item" : "items"}.`)];
   return items ? given.flatMap((each, index) => checkValue(items, each, `${path}/${index}`)) : [];
-}
-
-/** Error codes of missing fields that have their own; for all others the code is `required`. */
-const MISSING_FIELD_CODES: Readonly<Record<string, string>> = {
-  aspect_ratio: "aspect_ratio_required",
-  model_id: "model_id_required",
-  lora_low_name: "lora_pair_required",
-  lora_high_name: "lora_pair_required",
-};
-
-/** Checks a rule between fields; `condition` is appended to messages of rules that only sometimes apply. */
-function checkFieldRule(rule: Schema, input: Fields, condition = ""): FieldError[] {
-  if (rule.if && rule.then) {
-    const [[field, only] = ["", {}]] = Object.entries(rule.if.properties ?? {});
-    return input[field] === only.const ? checkFieldRule(rule.then, input, ` when ${field} is ${only.const}`) : [];
-  }
-  const choices = (rule.oneOf ?? rule.anyOf)?.map((each) => each.required?.[0] ?? "");
-  if (choices) return checkChoice(choices, input, rule.oneOf ? "exactly" : "at least");
-  const { required = [], dependentRequired = {}, properties } = rule;
-  const allOrNone = `Send all of ${Object.keys(dependentRequired).join(", ")}, or none of them.`;
-  const absent = (fields: readonly string[], messageFor: (field: string) => string) =>
-    missingFields(fields, input).map((field) =>
-      fieldError(`/${field}`, MISSING_FIELD_CODES[field] ?? "required", messageFor(field)),
-    );
-  return [
-    ...absent(required, (field) => (condition ? `${field} is required${condition}.` : "This field is required.")),
-    ...Object.entries(dependentRequired).flatMap(([field, others]) =>
-      isGiven(input[field]) ? absent(others, () => allOrNone) : [],
-    ),
-    ...(properties ? checkObject({ properties: chosenByCaller(properties) }, input, "") : []).map((each) => ({
-      ...each,
-      message: each.message.replace(/\.$/, `${condition}.`),
-    })),
-  ];
-}
-
-/** Constants are skipped: the server rejects other values of them as an unsupported parameter. */
-const chosenByCaller = (properties: Readonly<Record<string, Schema>>) =>
-  Object.fromEntries(Object.entries(properties).filter(([, own]) => own.const === undefined));
-
-const missingFields = (fields: readonly string[], input: Fields) => fields.filter((field) => !isGiven(input[field]));
-
-function checkChoice(fields: string[], input: Fields, howMany: "exactly" | "at least"): FieldError[] {
-  const count = fields.length - missingFields(fields, input).length;
-  if (howMany === "exactly" ? count === 1 : count > 0) return [];
-  const code = howMany === "exactly" ? "exactly_one_of" : "at_least_one_of";
-  return [fieldError(`/${fields[0]}`, code, `Send ${howMany} one of ${fields.join(", ")}.`)];
 }

@@ -2,7 +2,8 @@
 import { withIdArgument, withIdAndInput, call, callList, callRun, type Call, type ListCall, type RunCall } from "../call.ts";
 import type { Connection } from "../connection.ts";
 import { callStream, type EventStream } from "../event-streams.ts";
-import { anyRequired, arrayOf, boolean, enumOf, integer, object, text, uuid } from "../schema-builders.ts";
+import { anyRequired } from "../field-rules.ts";
+import { arrayOf, boolean, enumOf, integer, object, text, uuid } from "../schema-builders.ts";
 import type { CallOptions } from "../settings.ts";
 import type { RunInputs } from "./run-inputs.ts";
 import type { CanceledRuns, Estimate, Run, RunEvent, RunHistogram, RunLedger, RunPage, RunTree, RunType } from "./shapes.ts";
