@@ -14,10 +14,7 @@ export type ThumbnailFile = { bytes: Uint8Array; media_type: "image/webp"; width
 export type Thumbnails = { small: ThumbnailFile; large: ThumbnailFile; thumbhash: string };
 
 export type ThumbnailMaker = {
-  /**
-   * Thumbnails of an image, or of the first frame of a video. Undefined if they are switched off. Throws if there are
-   * none within a few seconds.
-   */
+  /** Thumbnails of an image, or of the first frame of a video. Undefined if they are switched off. */
   make(bytes: Uint8Array): Promise<Thumbnails | undefined>;
 };
 
@@ -27,7 +24,6 @@ const THUMBNAIL_SIDES = { small: 320, large: 640 };
 /** A run waits for its thumbnails, so they get less time than other work. Results of a burst take turns. */
 const WAIT_SECONDS = 10;
 const DECODE_SECONDS = 5;
-const VIDEO_SECONDS = 5;
 /** Far more than a thumbnail has. */
 const MAX_THUMBNAIL_BYTES = 256 * 1024;
 /** A thumbhash has 5 to 25 bytes. */
@@ -38,7 +34,7 @@ type ThumbnailOptions = { decoders: Pick<DecoderPool, "perform">; videoFrames: V
 export const createThumbnailMaker = ({ decoders, videoFrames, isEnabled }: ThumbnailOptions): ThumbnailMaker => ({
   async make(bytes) {
     if (!isEnabled) return undefined;
-    const image = isVideo(bytes) ? await withTimeout(videoFrames.extract(bytes, "first"), VIDEO_SECONDS) : bytes;
+    const image = isVideo(bytes) ? await videoFrames.extract(bytes, "first") : bytes;
     const structure = readStructure(image);
     const header = { work: "thumbnails", sides: Object.values(THUMBNAIL_SIDES), orientation: structure.orientation };
     const limits = { waitSeconds: WAIT_SECONDS, seconds: DECODE_SECONDS };
@@ -66,13 +62,4 @@ function verifyThumbnail(bytes: Uint8Array, maxSide: number): ThumbnailFile {
   if (!isThumbnail || bytes.byteLength > MAX_THUMBNAIL_BYTES)
     throw undecodableImage("pixels", "the isolated process returned another image");
   return { bytes: stripMetadata(bytes, structure), media_type, width, height };
-}
-
-/** The work itself goes on; its own time limit ends it. */
-async function withTimeout<T>(work: Promise<T>, seconds: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(undecodableImage("took too long")), seconds * 1000);
-  });
-  return Promise.race([work, timeout]).finally(() => clearTimeout(timer));
 }

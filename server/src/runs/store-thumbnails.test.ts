@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { expect, it } from "vitest";
+import { afterEach, expect, it, vi } from "vitest";
 import { Fault } from "../faults.ts";
 import type { ThumbnailFile } from "../images/thumbnail.ts";
 import { storeThumbnails } from "./store-thumbnails.ts";
@@ -10,6 +10,8 @@ const thumbnailOf = (text: string, side: number): ThumbnailFile => ({
   ...{ bytes: Buffer.from(text), media_type: "image/webp", width: side, height: side },
 });
 const made = { small: thumbnailOf("small", 320), large: thumbnailOf("large", 640), thumbhash: "aGFzaA==" };
+
+afterEach(() => void vi.useRealTimers());
 
 function setUp() {
   const objects = new Map<string, string>();
@@ -60,4 +62,16 @@ it("a file whose thumbnails cannot be made or stored is kept without them, with 
   ];
   for (const each of failing) expect(await storeThumbnails(each, RUN, FILE)).toEqual({ references: {}, files: [] });
   expect(warnings).toMatchObject([{ asset_id: FILE.asset_id }, { asset_id: FILE.asset_id }]);
+});
+
+it("a file whose thumbnails are not stored within 15 s is kept without them", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  const { dependencies, warnings } = setUp();
+  const stuck = { ...dependencies, assets: { storage: { put: () => new Promise(() => {}) } as never } };
+  const stored = storeThumbnails(stuck, RUN, FILE);
+  await vi.advanceTimersByTimeAsync(14_999);
+  expect(warnings).toEqual([]);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(await stored).toEqual({ references: {}, files: [] });
+  expect(warnings).toMatchObject([{ asset_id: FILE.asset_id }]);
 });
