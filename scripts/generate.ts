@@ -8,6 +8,7 @@ import { generateApiReference } from "./generate/api-reference.ts";
 import { generateClient } from "./generate/client.ts";
 import { generateConsoleOperations } from "./generate/console-operations.ts";
 import { generateErrorsPage } from "./generate/errors.ts";
+import { generateManagementForms } from "./generate/management-forms.ts";
 import { generateOpenApiFile } from "./generate/openapi-file.ts";
 import { generateParameterSupport } from "./generate/parameter-support.ts";
 import { generateProviderOffers } from "./generate/provider-offers.ts";
@@ -32,6 +33,7 @@ const GENERATED_FILES: Record<string, string> = {
   ".env.example": generateEnvExample(),
   "server/src/db/generated/statements.ts": statementTypes,
   "console/src/generated/operations.json": generateConsoleOperations(contract),
+  "console/src/generated/management.json": generateManagementForms(contract),
   ...generateClient(contract),
 };
 

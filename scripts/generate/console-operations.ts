@@ -4,16 +4,17 @@ import { models } from "../../server/src/models.ts";
 import { type ClientOperation, type Contract, listClientOperations, type Schema } from "./client-operations.ts";
 import { GENERATED_NOTICE } from "./markdown.ts";
 
-const WIDGETS = ["text", "number", "seed", "choice", "ratio", "switch", "image", "list", "json"] as const;
-type Widget = (typeof WIDGETS)[number];
+type Widget = "text" | "number" | "seed" | "choice" | "ratio" | "switch" | "image" | "list" | "json";
+/** Kinds that only forms of management have: see management-forms.ts. */
+type ManagementWidget = "group" | "time" | "checks" | "scopes";
 
 /** `main` is always visible, `advanced` and `request` are folded. */
 type Section = "main" | "advanced" | "request";
 
-type FormField = {
+export type FormField = {
   name: string;
   label: string;
-  widget: Widget;
+  widget: Widget | ManagementWidget;
   section: Section;
   description?: string;
   isRequired?: true;
@@ -33,7 +34,7 @@ type FormField = {
   maxItems?: number;
   /** What an image field takes: URLs and runs, URLs only, or runs only. */
   accepts?: "image" | "url" | "run";
-  /** Fields of one item of a list; a list of single values has one field with the name "". */
+  /** Fields of a group or of one item of a list; a list of single values has one field with the name "". */
   items?: FormField[];
 };
 
@@ -81,7 +82,7 @@ export function labelOf(name: string, isImage: boolean): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-function describeField(
+export function describeField(
   name: string,
   schema: Schema,
   { section, isRequired }: Pick<FormField, "section"> & { isRequired: boolean },
