@@ -5,6 +5,7 @@ import { Suspense, useState } from "react";
 import { createQueryClient } from "../api/query-client.ts";
 import { SessionGate } from "../login/session-gate.tsx";
 import type { Startup } from "../login/sign-in-link.ts";
+import { StepUp } from "../login/step-up.tsx";
 import { LiveRuns } from "../tray/live-runs.tsx";
 import { PageCrash } from "./page-crash.tsx";
 import { router } from "./router.tsx";
@@ -22,6 +23,7 @@ export function App({ startup }: { startup: Promise<Startup> }) {
         <Suspense fallback={null}>
           <SessionGate startup={startup}>
             <LiveRuns />
+            <StepUp />
             <RouterProvider router={router} />
           </SessionGate>
         </Suspense>

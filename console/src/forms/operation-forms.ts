@@ -1,7 +1,9 @@
 // The forms of all operations that create runs, as the generator wrote them from the contract.
 import file from "../generated/operations.json";
 
-export type Widget = "text" | "number" | "seed" | "choice" | "ratio" | "switch" | "image" | "list" | "json";
+type RunWidget = "text" | "number" | "seed" | "choice" | "ratio" | "switch" | "image" | "list" | "json";
+/** Forms of management have four more kinds. */
+export type Widget = RunWidget | "group" | "time" | "checks" | "scopes";
 export type Section = "main" | "advanced" | "request";
 
 export type FormField = {
@@ -24,7 +26,7 @@ export type FormField = {
   minItems?: number;
   maxItems?: number;
   accepts?: "image" | "url" | "run";
-  /** Fields of one item of a list; a list of single values has one field with the name "". */
+  /** Fields of a group or of one item of a list; a list of single values has one field with the name "". */
   items?: readonly FormField[];
 };
 

@@ -1,11 +1,13 @@
 // All words of the console, in English. Components read them through `text`, so that a second language is one more
 // file.
 import { pixelsText } from "./pixels.ts";
+import { stepUpText } from "./step-up.ts";
 
 const plural = (count: number, one: string, many = `${one}s`) => `${count} ${count === 1 ? one : many}`;
 
 export const en = {
   product: "Gesso",
+  stepUp: stepUpText,
   navigation: {
     main: "Main",
     phone: "Main (phone)",
@@ -95,6 +97,10 @@ export const en = {
     addItem: "Add",
     removeItem: (index: number) => `Remove item ${index + 1}`,
     item: (index: number) => `Item ${index + 1}`,
+    scopeChoices: { all: "Everything", read: "Only reading", some: "Choose" },
+    scopeResource: "Resource",
+    scopeRead: "Read",
+    scopeWrite: "Write",
     jsonInvalid: "This is not a JSON object.",
     invalid: (count: number) => `${plural(count, "field")} ${count === 1 ? "needs" : "need"} a change.`,
   },
