@@ -38,3 +38,17 @@ it("makes labels from the names of fields", () => {
   expect(labelOf("lora_low_name", false)).toBe("LoRA low name");
   expect(labelOf("webhook_url", false)).toBe("Webhook URL");
 });
+
+it("offers a choice of constants as a choice, and keeps version numbers in titles", () => {
+  const { fields } = file.operations["images.upscale"];
+  const factor = fields.find(({ name }: { name: string }) => name === "factor");
+  expect(factor).toMatchObject({ widget: "choice", options: [2, 4], default: 2 });
+  expect(file.operations["images.edit.gemini25"].title).toContain("gemini-2.5");
+});
+
+it("folds the field for a run where another field takes a run too", () => {
+  const { fields } = file.operations["images.upscale"];
+  const sectionOfField = (name: string) => fields.find((field: { name: string }) => field.name === name).section;
+  expect(sectionOfField("image_url")).toBe("main");
+  expect(sectionOfField("run_id")).toBe("advanced");
+});

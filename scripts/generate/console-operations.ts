@@ -48,8 +48,15 @@ const isRatioEnum = (values: unknown[]) => values.every((value) => typeof value 
 const isModelEnum = (values: unknown[]) =>
   values.length > 1 && values.every((value) => models.some(({ id }) => id === value));
 
+/** The values that a schema allows: an enumeration, or a choice of constants. */
+function optionsOf({ enum: known, anyOf = [] }: Schema): unknown[] | undefined {
+  const isChoice = anyOf.length > 1 && anyOf.every((each) => each.const !== undefined);
+  return known ?? (isChoice ? anyOf.map((each) => each.const) : undefined);
+}
+
 function widgetOf(schema: Schema): Widget {
-  const { type, enum: known } = schema;
+  const { type } = schema;
+  const known = optionsOf(schema);
   if (imageKind(schema)) return "image";
   if (known) return isRatioEnum(known) ? "ratio" : "choice";
   if (type === "string") return schema.pattern === RATIO_PATTERN ? "ratio" : "text";
@@ -87,7 +94,8 @@ export function describeField(
   schema: Schema,
   { section, isRequired }: Pick<FormField, "section"> & { isRequired: boolean },
 ): FormField {
-  const { description, enum: known, items } = schema;
+  const { description, items } = schema;
+  const known = optionsOf(schema);
   const widget = widgetOf(schema);
   const holdsImages = widget === "image" || (items !== undefined && widgetOf(items) === "image");
   const accepts = imageKind(schema);
@@ -137,13 +145,20 @@ const rulesOf = ({ json }: ClientOperation): Rule[] =>
 const choiceFields = (rules: Rule[]): string[] =>
   rules.flatMap((rule) => [...(rule.oneOf ?? []), ...(rule.anyOf ?? [])].flatMap(({ required = [] }) => required));
 
+/** A field that takes only runs, beside one that takes files, URLs and runs: the second is enough for most requests. */
+const isSecondSource = (schema: Schema, { json }: ClientOperation): boolean => {
+  const kindOf = (each: Schema) => imageKind(each.items ?? each);
+  return kindOf(schema) === "run" && Object.values(json?.properties ?? {}).some((each) => kindOf(each) === "image");
+};
+
 function sectionOf(name: string, schema: Schema, operation: ClientOperation): Section {
   if (operation.commonRunFields.includes(name)) return "request";
-  if (schema.deprecated) return "advanced";
+  const isRequired = (operation.json?.required ?? []).includes(name);
+  if (schema.deprecated || (!isRequired && isSecondSource(schema, operation))) return "advanced";
   const widget = widgetOf(schema);
   const isCount = schema.type === "integer" && schema.default === 1 && schema.maximum === MAX_COUNT;
   const isMain =
-    (operation.json?.required ?? []).includes(name) ||
+    isRequired ||
     choiceFields(rulesOf(operation)).includes(name) ||
     ["ratio", "seed", "image"].includes(widget) ||
     (widget === "list" && describeItems(schema.items ?? {}).some((each) => each.widget === "image")) ||
@@ -165,7 +180,7 @@ function describeOperation(operation: ClientOperation, sharedFields: Map<string,
   });
   const rules = rulesOf(operation);
   return {
-    title: operation.summary.split(/[:.]/)[0],
+    title: operation.summary.split(/[:.](?:\s|$)/)[0],
     path: operation.path,
     runType: operation.operation["x-run-type"],
     ...(operation.example && { example: operation.example }),
