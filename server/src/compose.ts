@@ -15,6 +15,7 @@ import { createAuditSeal } from "./db/access/audit-seal.ts";
 import { createKeyDerivation } from "./db/access/derive-keys.ts";
 import { connectDatabase } from "./db/connect.ts";
 import { openSnapshot } from "./db/snapshot.ts";
+import { createInstallationCheck } from "./doctor/check-installation.ts";
 import { createEngineClient } from "./engine/engine-client.ts";
 import { createAdmission } from "./http/admission.ts";
 import { createClientAddressFinder } from "./http/client-address.ts";
@@ -108,6 +109,11 @@ function composeAccess(config: Config, { database, clock, ids }: Services, deriv
   };
 }
 
+const toInstallation = (config: Config) => ({
+  ...{ settings: config, isServer: true, missing: [], catalogue: config.catalogue },
+  ...{ enabledProviders: config.providers, disabledProviders: config.disabledProviders },
+});
+
 export function composeServices(config: Config, role: string) {
   const deriveKeys = createKeyDerivation(config);
   const runtime = createRuntime(config, role);
@@ -170,6 +176,7 @@ export function composeServices(config: Config, role: string) {
     sandboxStatus: decoders.sandboxStatus,
     findClientAddress: createClientAddressFinder(createIpRangeMatcher(config.TRUSTED_PROXIES)),
     cursors: createCursorSigner(deriveKeys("cursors"), clock),
+    checkInstallation: createInstallationCheck(toInstallation(config), { clock }),
     findImageLibraryProblem: async () => findLibraryProblem((await decoders.sandboxStatus())?.libraries),
     async close() {
       decoders.close();

@@ -117,7 +117,8 @@ const Env = z
   });
 
 type EnvironmentSettings = z.output<typeof Env>;
-export type Config = EnvironmentSettings & { providers: EnabledProvider[] };
+export type Config = EnvironmentSettings &
+  Pick<ConfigurationReport, "catalogue" | "disabledProviders"> & { providers: EnabledProvider[] };
 
 /**
  * A disabled provider and the reason. `isMisconfigured`: some of its settings are set, so it was meant to be enabled.
@@ -253,11 +254,11 @@ export function readFetcherConfig(environment: Environment = process.env) {
 }
 
 export function readConfig(environment?: Environment): Config {
-  const { settings, missing, catalogue, enabledProviders: live } = inspectConfiguration(environment);
+  const { settings, missing, catalogue, enabledProviders, disabledProviders } = inspectConfiguration(environment);
   const wrong = [
     ...(settings ? [] : ["The configuration is incomplete:", ...missing]),
     ...(catalogue.problems.length > 0 ? ["The catalogue is invalid:", ...catalogue.problems] : []),
   ];
   if (!settings || wrong.length > 0) throw configurationError(wrong);
-  return Object.freeze({ ...settings, providers: live });
+  return Object.freeze({ ...settings, providers: enabledProviders, disabledProviders, catalogue });
 }

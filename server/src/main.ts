@@ -61,7 +61,7 @@ async function startHttp(composed: ComposedServices, config: Config, role: strin
   const app = runWaiter
     ? createApp(
         {
-          runs: services,
+          runs: { ...services, checkInstallation: composed.checkInstallation },
           webhooks: webhookServices,
           access,
           authenticator,

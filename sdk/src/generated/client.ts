@@ -12,6 +12,7 @@ import { type Members, membersOf } from "./members.ts";
 import { type Models, modelsOf } from "./models.ts";
 import { type Prompts, promptsOf } from "./prompts.ts";
 import { type Runs, runsOf } from "./runs.ts";
+import { type System, systemOf } from "./system.ts";
 import { type Tenants, tenantsOf } from "./tenants.ts";
 import { type Tokens, tokensOf } from "./tokens.ts";
 import { type Usage, usageOf } from "./usage.ts";
@@ -41,6 +42,8 @@ export type * from "./prompts.ts";
 export { promptsOf } from "./prompts.ts";
 export type * from "./runs.ts";
 export { runsOf } from "./runs.ts";
+export type * from "./system.ts";
+export { systemOf } from "./system.ts";
 export type * from "./tenants.ts";
 export { tenantsOf } from "./tenants.ts";
 export type * from "./tokens.ts";
@@ -65,6 +68,7 @@ export type Operations = {
   models: Models;
   prompts: Prompts;
   runs: Runs;
+  system: System;
   tenants: Tenants;
   tokens: Tokens;
   usage: Usage;
@@ -84,6 +88,7 @@ export const operationsOf = (connection: Connection): Operations => ({
   models: modelsOf(connection),
   prompts: promptsOf(connection),
   runs: runsOf(connection),
+  system: systemOf(connection),
   tenants: tenantsOf(connection),
   tokens: tokensOf(connection),
   usage: usageOf(connection),

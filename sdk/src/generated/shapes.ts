@@ -988,6 +988,61 @@ export type RunTree = {
     };
 };
 
+/** API response: SystemReport */
+export type SystemReport = {
+  version: string;
+  /** Start of the process that responds */
+  started_at: string;
+  /** Time of the checks */
+  checked_at: string;
+  /** Whether no check failed */
+  ok: boolean;
+  /** The checks of `gesso doctor` */
+  checks: Array<{
+      name: string;
+      /** skip: there was nothing to check */
+      status: "pass" | "warn" | "fail" | "skip" | (string & {});
+      message: string;
+      /** What the operator can do. null if nothing is to be done */
+      fix: string | null;
+    }>;
+  /** All providers, as `gesso doctor` sees them */
+  providers: Array<{
+      name: string;
+      /** skip: there was nothing to check */
+      status: "pass" | "warn" | "fail" | "skip" | (string & {});
+      message: string;
+      /** What the operator can do. null if nothing is to be done */
+      fix: string | null;
+      /** none: the provider needs no key; unasked: it has no free request that could test the key */
+      key: "works" | "refused" | "unasked" | "none" | "off" | "unknown" | (string & {});
+      /** Upstream models that the provider has */
+      known: number;
+      /** Upstream models that the provider cannot be asked about */
+      unasked: number;
+      /** Upstream models that the provider does not have any more */
+      missing: string[];
+      /** Time until which Gesso sends no job to at least one model of it, after failures. null: not now */
+      open_until: string | null;
+    }>;
+  queue: {
+      /** Runs that have not started */
+      waiting: number;
+      /** Runs that have started and have not ended */
+      processing: number;
+      /** Seconds since the oldest waiting run was accepted. 0 without one */
+      oldest_wait_seconds: number;
+    };
+  /** Attempts of open runs whose outcome at the provider is not known yet */
+  unknown_outcomes: number;
+  storage: {
+      /** Bytes of the stored files of all tenants */
+      bytes: number;
+      /** Stored files of all tenants */
+      files: number;
+    };
+};
+
 /** API response: Tenant */
 export type Tenant = {
   /** ID of the tenant */
@@ -1066,6 +1121,68 @@ export type TenantPage = {
   next_cursor: string | null;
 };
 
+/** API response: TenantUsage */
+export type TenantUsage = {
+  tenant_id: string;
+  currency: "USD";
+  /** First day in UTC */
+  from: string;
+  /** Last day in UTC */
+  to: string;
+  data: Array<{
+      /** Day of acceptance in UTC */
+      day: string;
+      /** Accepted runs, without uploads */
+      runs: number;
+      completed: number;
+      failed: number;
+      canceled: number;
+      /** Cost of the completed runs in US dollars */
+      amount: number;
+      /** Completed runs with an unknown price. `amount` does not include them */
+      unpriced: number;
+    }>;
+  total: {
+      /** Accepted runs, without uploads */
+      runs: number;
+      completed: number;
+      failed: number;
+      canceled: number;
+      /** Cost of the completed runs in US dollars */
+      amount: number;
+      /** Completed runs with an unknown price. `amount` does not include them */
+      unpriced: number;
+    };
+  /** Runs that are queued or processing now */
+  open_runs: number;
+  /** Remaining prepaid balance in US dollars. null if the tenant is not prepaid */
+  balance: number | null;
+  /** Limit of the current UTC day. null: no limit */
+  day: {
+      /** Limit in US dollars */
+      limit: number;
+      /** Cost of ended runs plus reserves of open runs, in US dollars */
+      used: number;
+      /** Part of `used` that open runs have reserved, in US dollars */
+      held: number;
+    } | null;
+  /** Limit of the current UTC month. null: no limit */
+  month: {
+      /** Limit in US dollars */
+      limit: number;
+      /** Cost of ended runs plus reserves of open runs, in US dollars */
+      used: number;
+      /** Part of `used` that open runs have reserved, in US dollars */
+      held: number;
+    } | null;
+  storage: {
+      /** Bytes of the files that the tenant stores now */
+      bytes: number;
+      /** Files that the tenant stores now */
+      files: number;
+    };
+};
+
 /** API response: Thumbnails */
 export type Thumbnails = {
   /** Signed URL of a WebP file whose longer side has at most 320 pixels */
@@ -1135,10 +1252,14 @@ export type UsageReport = {
       /** Completed runs with an unknown price. `amount` does not include them */
       unpriced: number;
     };
-  /** Current limits of this credential. Empty if there are none */
+  /** Current limits of this credential, with `all_keys` of all keys of the tenant. Empty if there are none */
   budgets: Array<{
       /** Owner of the limit */
       of: "tenant" | "key" | "token" | (string & {});
+      /** Key that has the limit. null for the tenant or a token */
+      key_id: string | null;
+      /** Name of the key. null for the tenant or a token */
+      name: string | null;
       /** Remaining prepaid balance in US dollars. null if the tenant is not prepaid */
       balance: number | null;
       /** Limit of the current UTC day. null: no limit */
@@ -1147,6 +1268,8 @@ export type UsageReport = {
           limit: number;
           /** Cost of ended runs plus reserves of open runs, in US dollars */
           used: number;
+          /** Part of `used` that open runs have reserved, in US dollars */
+          held: number;
         } | null;
       /** Limit of the current UTC month. null: no limit */
       month: {
@@ -1154,6 +1277,8 @@ export type UsageReport = {
           limit: number;
           /** Cost of ended runs plus reserves of open runs, in US dollars */
           used: number;
+          /** Part of `used` that open runs have reserved, in US dollars */
+          held: number;
         } | null;
       /** Limit of an access token over its lifetime. null: no limit */
       total: {
@@ -1161,6 +1286,8 @@ export type UsageReport = {
           limit: number;
           /** Cost of ended runs plus reserves of open runs, in US dollars */
           used: number;
+          /** Part of `used` that open runs have reserved, in US dollars */
+          held: number;
         } | null;
     }>;
   /** Stored files of the tenant and its quota, whatever the days of the report */

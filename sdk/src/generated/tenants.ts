@@ -4,7 +4,7 @@ import type { Connection } from "../connection.ts";
 import { anyRequired } from "../field-rules.ts";
 import { boolean, integer, matching, number, text, uuid } from "../schema-builders.ts";
 import type { CallOptions } from "../settings.ts";
-import type { Balance, NewTenant, Tenant, TenantDeletion, TenantExport, TenantLimits, TenantPage } from "./shapes.ts";
+import type { Balance, NewTenant, Tenant, TenantDeletion, TenantExport, TenantLimits, TenantPage, TenantUsage } from "./shapes.ts";
 
 /** Input of `tenants.create`. */
 export type TenantsCreateInput = {
@@ -60,6 +60,14 @@ export type TenantsUpdateInput = {
   suspended?: boolean;
 };
 
+/** Input of `tenants.usage`. */
+export type TenantsUsageInput = {
+  /** First day in UTC. Default: 29 days before the last day */
+  from?: string;
+  /** Last day in UTC. Default: today */
+  to?: string;
+};
+
 /** The operations `tenants.*`. */
 export type Tenants = {
   /**
@@ -103,6 +111,11 @@ export type Tenants = {
    * @example await client.tenants.update("01990c3e-2f00-7000-8000-6f0c1a2b3c4d", { weight: 2 })
    */
   update: (tenant_id: string, input?: TenantsUpdateInput, options?: CallOptions) => Call<Tenant>;
+  /**
+   * Get the runs, cost, balance and storage of a tenant as numbers, without any content (operator).
+   * @example await client.tenants.usage("01990c3e-2f00-7000-8000-6f0c1a2b3c4d")
+   */
+  usage: (tenant_id: string, input?: TenantsUsageInput, options?: CallOptions) => Call<TenantUsage>;
 };
 
 /**
@@ -169,6 +182,13 @@ export function tenantsOf(connection: Connection): Tenants {
       required: ["tenant_id"],
       fields: { tenant_id: uuid, name: text(1, 200), weight: number(0.01, 1000), limits: {}, retention_days: { anyOf: [integer(0, 36500), {"type":"null"}] }, suspended: boolean },
       rules: [anyRequired("name", "weight", "limits", "retention_days", "suspended")],
+    }), "tenant_id"),
+    usage: withIdAndInput(call(connection, {
+      name: "tenants.usage",
+      method: "GET",
+      path: "/api/v1/tenants/{tenant_id}/usage",
+      required: ["tenant_id"],
+      fields: { tenant_id: uuid, from: text(), to: text() },
     }), "tenant_id"),
   } as unknown as Tenants;
 }

@@ -12,7 +12,8 @@ import type { CustomModel, CustomModelPage, ModelGrant, ModelGrantPage } from ".
 import type { EventFilter } from "./schemas/events.ts";
 import type { CanceledRuns, Estimate, Layers, Prompt, PromptPage, RunHistogram, RunTree } from "./schemas/library.ts";
 import type { JsonObject, Run, RunOutput, RunPage } from "./schemas/run.ts";
-import type { Balance, RunLedger, Usage, UsageFilter } from "./schemas/usage.ts";
+import type { SystemReport } from "./schemas/system.ts";
+import type { Balance, RunLedger, TenantUsage, Usage, UsageFilter } from "./schemas/usage.ts";
 import type { WebhookStore } from "./webhook-store.ts";
 
 /** The kinds of work that providers can do. */
@@ -115,6 +116,7 @@ export type OperationServices = AccessServices & {
   prompts: PromptStore;
   models: ModelRegistry;
   catalogue: { get(): Promise<ModelCatalogue> };
+  system: { get(): Promise<SystemReport> };
   webhooks: WebhookStore;
 };
 
@@ -137,6 +139,8 @@ export type RunLibrary = {
 
 export type MoneyServices = {
   usage(filter: UsageFilter): Promise<Usage>;
+  /** Numbers of any tenant, for the operator. */
+  tenantUsage(tenantId: string, days: Pick<UsageFilter, "from" | "to">): Promise<TenantUsage>;
   ledger(runId: string): Promise<RunLedger>;
   credit(tenantId: string, change: { amount: number; prepaid: boolean }): Promise<Balance>;
 };

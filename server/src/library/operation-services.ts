@@ -6,6 +6,7 @@ import { findRun, type RunRow, tombstoneRun } from "../db/runs/runs.ts";
 import { Fault } from "../faults.ts";
 import type { AccessServices } from "../kit/access-services.ts";
 import type { OperationServices, RunLibrary } from "../kit/operation.ts";
+import type { SystemChecks } from "../kit/schemas/system.ts";
 import { estimateJobs, planOperation } from "../runs/estimate.ts";
 import { isRunOpen, renderAttempt, renderRun } from "../runs/render-run.ts";
 import type { Services } from "../runs/services.ts";
@@ -20,12 +21,16 @@ import { findQueuePosition } from "./queue-position.ts";
 import { reportRunLedger } from "./run-ledger.ts";
 import { addMarks, changeMarks } from "./run-marks.ts";
 import { buildRunTree } from "./run-tree.ts";
+import { reportSystem } from "./system-report.ts";
 import { applyTenantCredit } from "./tenant-credit.ts";
 import { type UploadDependencies, uploadFile } from "./upload.ts";
-import { reportUsage } from "./usage.ts";
+import { reportTenantUsage, reportUsage } from "./usage.ts";
 
 export type OperationDependencies = UploadDependencies &
-  Pick<Services, "providers" | "notifications" | "loras" | "clock">;
+  Pick<Services, "providers" | "notifications" | "loras" | "clock"> & {
+    /** The checks of the doctor. */
+    checkInstallation(): Promise<SystemChecks>;
+  };
 
 export function createOperationServices(
   services: OperationDependencies,
@@ -35,11 +40,13 @@ export function createOperationServices(
     runs: createRunLibrary(services, context),
     money: {
       usage: (filter) => reportUsage(services, context, filter),
+      tenantUsage: (tenantId, days) => reportTenantUsage(services, context, tenantId, days),
       ledger: async (runId) => reportRunLedger(context.database, await requireOwnRun(context, runId)),
       credit: (tenantId, change) => applyTenantCredit(services.ids, context, { tenantId, ...change }),
     },
     prompts: createPromptStore(services.ids, context),
     models: createModelRegistry(services, context),
+    system: { get: () => reportSystem(services, context) },
     catalogue: { get: async () => buildCatalogue(services, context.caller) },
   };
 }

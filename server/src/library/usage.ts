@@ -1,18 +1,23 @@
 // Reports the usage of the caller's tenant, what is left of its budgets, and what it stores.
 import type { RequestContext } from "../access/request-context.ts";
+import { authorize } from "../access/scopes.ts";
 import type { Caller } from "../db/access/caller.ts";
+import { findTenant } from "../db/access/tenants.ts";
 import { type BudgetRow, listBudgets, TENANT_BUDGET_HOLDER } from "../db/money/budgets.ts";
 import { sumUsage } from "../db/money/usage.ts";
+import { countOpenRuns } from "../db/runs/open-run-counts.ts";
 import { readStorageUsage } from "../db/runs/storage-usage.ts";
 import { Fault } from "../faults.ts";
 import type { Clock } from "../kit/clock.ts";
-import type { Usage, UsageFilter } from "../kit/schemas/usage.ts";
+import type { TenantUsage, Usage, UsageFilter } from "../kit/schemas/usage.ts";
 import type { Services } from "../runs/services.ts";
 
 const DEFAULT_DAYS = 30;
 const MAX_DAYS = 366;
 const MAX_ROWS = 10_000;
 const DAY_MS = 24 * 60 * 60 * 1000;
+const NO_LIMITS = { balance: null, day: null, month: null };
+const LIST_KEYS = { name: "keys.list", http: { method: "GET" } };
 
 export async function reportUsage(
   { clock }: Pick<Services, "clock">,
@@ -20,11 +25,14 @@ export async function reportUsage(
   filter: UsageFilter,
 ): Promise<Usage> {
   const { from, to } = resolveDateRange(filter, clock);
+  const withKeys = filter.all_keys === true;
+  // The limits of other keys are what `keys.list` shows.
+  if (withKeys) authorize(caller, LIST_KEYS);
   const token_id = caller.token?.token_id;
   const [data, totals, budgets, stored] = await Promise.all([
     sumUsage(database, caller.tenant_id, { from, to, by: filter.by, limit: MAX_ROWS + 1 }),
     sumUsage(database, caller.tenant_id, { from, to, by: [], limit: 1 }),
-    listBudgets(database, caller.tenant_id, { key_id: caller.key_id, token_id }),
+    listBudgets(database, caller.tenant_id, { key_id: caller.key_id, token_id }, { withKeys }),
     readStorageUsage(database, caller.tenant_id),
   ]);
   if (data.length > MAX_ROWS)
@@ -37,6 +45,29 @@ export async function reportUsage(
     total: totals[0]!,
     budgets: budgets.map((row) => renderBudget(row, caller)),
     storage: { ...stored, bytes_limit: storageLimits.bytes ?? null, files_limit: storageLimits.files ?? null },
+  };
+}
+
+/** The numbers of any tenant, for the operator: `database` is not scoped to a tenant. */
+export async function reportTenantUsage(
+  { clock }: Pick<Services, "clock">,
+  { database }: Pick<RequestContext, "database">,
+  tenantId: string,
+  days: Pick<UsageFilter, "from" | "to">,
+): Promise<TenantUsage> {
+  if (!(await findTenant(database, tenantId))) throw new Fault("route_not_found");
+  const { from, to } = resolveDateRange({ ...days, by: ["day"] }, clock);
+  const [data, totals, [budget], open_runs, storage] = await Promise.all([
+    sumUsage(database, tenantId, { from, to, by: ["day"], limit: MAX_DAYS }),
+    sumUsage(database, tenantId, { from, to, by: [], limit: 1 }),
+    listBudgets(database, tenantId, {}),
+    countOpenRuns(database, tenantId),
+    readStorageUsage(database, tenantId),
+  ]);
+  const { balance, day, month } = budget ? renderSpendingLimits(budget) : NO_LIMITS;
+  return {
+    ...{ tenant_id: tenantId, currency: "USD", from, to, data: data.map((row) => ({ ...row, day: row.day! })) },
+    ...{ total: totals[0]!, open_runs, balance, day, month, storage },
   };
 }
 
@@ -54,14 +85,23 @@ const toIsoDate = (milliseconds: number) => new Date(milliseconds).toISOString()
 const rangeFault = (path: string, message: string) =>
   new Fault("validation_error", { errors: [{ path, code: "out_of_range", message }] });
 
-function renderBudget(row: BudgetRow, { key_id }: Caller): Usage["budgets"][number] {
-  const spending = (limit: number | null, used: number) =>
-    limit === null ? null : { limit: limit / 1e6, used: used / 1e6 };
+function renderBudget(row: BudgetRow, { key_id }: Pick<Caller, "key_id">): Usage["budgets"][number] {
+  const isKey = row.key_name !== null || row.holder_id === key_id;
   return {
-    of: row.holder_id === TENANT_BUDGET_HOLDER ? "tenant" : row.holder_id === key_id ? "key" : "token",
+    of: row.holder_id === TENANT_BUDGET_HOLDER ? "tenant" : isKey ? "key" : "token",
+    key_id: isKey ? row.holder_id : null,
+    name: row.key_name,
+    ...renderSpendingLimits(row),
+  };
+}
+
+export function renderSpendingLimits(row: Omit<BudgetRow, "holder_id" | "key_name">) {
+  const spending = (limit: number | null, used: number, held: number) =>
+    limit === null ? null : { limit: limit / 1e6, used: used / 1e6, held: held / 1e6 };
+  return {
     balance: row.is_prepaid ? row.available / 1e6 : null,
-    day: spending(row.day_limit, row.day_used),
-    month: spending(row.month_limit, row.month_used),
-    total: spending(row.total_limit, row.total_used),
+    day: spending(row.day_limit, row.day_used, row.day_held),
+    month: spending(row.month_limit, row.month_used, row.month_held),
+    total: spending(row.total_limit, row.total_used, row.total_held),
   };
 }

@@ -32,7 +32,8 @@ export async function startTestApi(
     ...env,
   });
   const composed = composeServices(config, "api");
-  const services = { ...composed.services, database: wrap(composed.services.database) };
+  const { checkInstallation } = composed;
+  const services = { ...composed.services, checkInstallation, database: wrap(composed.services.database) };
   const runWaiter = await createRunWaiter(services.database);
   const checks = { required: { database: async () => {} }, degrading: { storage: async () => {} } };
   const streams = createEventStreams(services, config);

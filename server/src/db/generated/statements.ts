@@ -407,6 +407,7 @@ export type StatementTypes = {
     parameters: {
       tenant_id: string;
       holders: readonly string[];
+      with_keys: boolean;
     };
     row: {
       holder_id: string;
@@ -418,6 +419,10 @@ export type StatementTypes = {
       total_used: number;
       day_used: number | null;
       month_used: number | null;
+      day_held: number | null;
+      month_held: number | null;
+      total_held: number | null;
+      key_name: string | null;
     };
   };
   "circuit_breakers.claim_probe": {
@@ -1796,6 +1801,14 @@ export type StatementTypes = {
       is_requested: boolean | null;
     };
   };
+  "open_runs.count_of_tenant": {
+    parameters: {
+      tenant_id: string;
+    };
+    row: {
+      open: number | null;
+    };
+  };
   "open_runs.end": {
     parameters: {
       run_id: string;
@@ -1811,6 +1824,17 @@ export type StatementTypes = {
     row: {
       run_id: string;
       released: unknown;
+    };
+  };
+  "open_runs.installation_load": {
+    parameters: Record<never, never>;
+    row: {
+      waiting: number | null;
+      processing: number | null;
+      oldest_wait_seconds: number | null;
+      unknown_outcomes: number | null;
+      stored_bytes: number | null;
+      stored_files: number | null;
     };
   };
   "open_runs.list_overdue": {

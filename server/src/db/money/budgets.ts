@@ -51,17 +51,40 @@ export type BudgetRow = {
   day_used: number;
   month_used: number;
   total_used: number;
+  /** The part of the used amounts that open runs have reserved. */
+  day_held: number;
+  month_held: number;
+  total_held: number;
+  /** Name of the key. Null for the budget of the tenant or of a token. */
+  key_name: string | null;
 };
 
 const LIST = statement(
   "budgets.list",
-  `select holder_id, is_prepaid, available, day_limit, month_limit, total_limit, total_used,
+  `select budgets.holder_id, is_prepaid, available, day_limit, month_limit, total_limit, total_used,
      case when day = day_of(now()) then day_used else 0 end as day_used,
-     case when month = month_of(now()) then month_used else 0 end as month_used
-   from budgets where tenant_id = :tenant_id and holder_id = any(:holders::uuid[]) and is_limited order by holder_id`,
-).columns<{ day_used: number; month_used: number }>();
+     case when month = month_of(now()) then month_used else 0 end as month_used,
+     day_held, month_held, total_held, case when api_keys.key_id is not null then api_keys.name end as key_name
+   from budgets
+   left join api_keys on api_keys.key_id = budgets.holder_id and api_keys.tenant_id = :tenant_id
+   cross join lateral (
+     select coalesce(sum(reserved) filter (where day_of(runs.created_at) = day_of(now())), 0)::bigint as day_held,
+       coalesce(sum(reserved) filter (where month_of(runs.created_at) = month_of(now())), 0)::bigint as month_held,
+       coalesce(sum(reserved), 0)::bigint as total_held
+     from open_runs join runs using (run_id)
+     where open_runs.tenant_id = :tenant_id and budgets.holder_id = any(open_runs.budget_holders)
+   ) as open_reserves
+   where budgets.tenant_id = :tenant_id and is_limited and (budgets.holder_id = any(:holders::uuid[])
+     or (:with_keys::boolean and api_keys.key_id is not null and api_keys.revoked_at is null))
+   order by budgets.holder_id`,
+).columns<Pick<BudgetRow, "day_used" | "month_used" | "day_held" | "month_held" | "total_held">>();
 
-/** The budgets that count the runs of this caller, the tenant's first. */
-export async function listBudgets(db: Database, tenantId: string, spender: Spender): Promise<BudgetRow[]> {
-  return db.execute(LIST, { tenant_id: tenantId, holders: budgetHolders(spender) });
+/** The budgets that count the runs of this caller, the tenant's first. `withKeys`: also those of all other keys. */
+export async function listBudgets(
+  db: Database,
+  tenantId: string,
+  spender: Spender,
+  { withKeys = false } = {},
+): Promise<BudgetRow[]> {
+  return db.execute(LIST, { tenant_id: tenantId, holders: budgetHolders(spender), with_keys: withKeys });
 }

@@ -272,6 +272,32 @@ describe("a spending limit", () => {
     ]);
   });
 
+  it("shows what open runs hold apart from what ended runs cost, and lists other keys only on request", async () => {
+    const key_id = v7();
+    await database.db.query("test.member", "insert into members (tenant_id, user_id, role) values ($1, 'u', 'owner')", [
+      tenant,
+    ]);
+    await database.db.query(
+      "test.limitedKey",
+      `insert into api_keys (key_id, tenant_id, user_id, name, digest, hint, scopes, limits)
+       values ($2, $1, 'u', 'web', $3, 'hint', '{*}', '{"spend_per_month": 1}')`,
+      [tenant, key_id, Buffer.from(key_id)],
+    );
+    await limitTenant({ spend_per_month: 2 });
+    await endRun(database.db, await begin({ key_id }), completed(30_000), v7());
+    await accept({ key_id });
+    await accept();
+    const seen = async (withKeys: boolean) =>
+      (await listBudgets(database.db, tenant, {}, { withKeys })).map((row) => [
+        ...[row.key_name, row.month_used, row.month_held, row.day_held],
+      ]);
+    const ofTenant = [null, 110_000, 80_000, 80_000];
+    expect(await seen(false)).toEqual([ofTenant]);
+    expect(await seen(true)).toEqual([ofTenant, ["web", 70_000, 40_000, 40_000]]);
+    await database.db.query("test.revoke", "update api_keys set revoked_at = now() where key_id = $1", [key_id]);
+    expect(await seen(true)).toEqual([ofTenant]);
+  });
+
   it("of a token holds for as long as it lives", async () => {
     const token = { token_id: v7(), total: 80_000, ends_at: new Date(Date.now() + 1000) };
     await insertTokenBudget(database.db, tenant, token);

@@ -17,6 +17,7 @@ const Spending = (description: string) =>
     .object({
       limit: dollars("Limit in US dollars"),
       used: dollars("Cost of ended runs plus reserves of open runs, in US dollars"),
+      held: dollars("Part of `used` that open runs have reserved, in US dollars"),
     })
     .nullable()
     .describe(description);
@@ -40,6 +41,8 @@ export const Usage = z
       .array(
         z.object({
           of: z.enum(["tenant", "key", "token"]).describe("Owner of the limit"),
+          key_id: z.uuid().nullable().describe("Key that has the limit. null for the tenant or a token"),
+          name: z.string().nullable().describe("Name of the key. null for the tenant or a token"),
           balance: z
             .number()
             .nullable()
@@ -49,7 +52,9 @@ export const Usage = z
           total: Spending("Limit of an access token over its lifetime. null: no limit"),
         }),
       )
-      .describe("Current limits of this credential. Empty if there are none"),
+      .describe(
+        "Current limits of this credential, with `all_keys` of all keys of the tenant. Empty if there are none",
+      ),
     storage: z
       .object({
         bytes: z.int().describe("Bytes of the files that the tenant stores now"),
@@ -62,9 +67,37 @@ export const Usage = z
   .meta({ id: "UsageReport" });
 export type Usage = z.infer<typeof Usage>;
 
+export const TenantUsage = z
+  .object({
+    tenant_id: z.uuid(),
+    currency: z.literal("USD"),
+    from: z.iso.date().describe("First day in UTC"),
+    to: z.iso.date().describe("Last day in UTC"),
+    data: z.array(z.object({ day: z.iso.date().describe("Day of acceptance in UTC"), ...Figures })),
+    total: z.object(Figures),
+    open_runs: z.int().describe("Runs that are queued or processing now"),
+    balance: z
+      .number()
+      .nullable()
+      .describe("Remaining prepaid balance in US dollars. null if the tenant is not prepaid"),
+    day: Spending("Limit of the current UTC day. null: no limit"),
+    month: Spending("Limit of the current UTC month. null: no limit"),
+    storage: z.object({
+      bytes: z.int().describe("Bytes of the files that the tenant stores now"),
+      files: z.int().describe("Files that the tenant stores now"),
+    }),
+  })
+  .meta({ id: "TenantUsage" });
+export type TenantUsage = z.infer<typeof TenantUsage>;
+
 export const USAGE_DIMENSIONS = ["day", "key", "model", "operation"] as const;
 export type UsageDimension = (typeof USAGE_DIMENSIONS)[number];
-export type UsageFilter = { from?: string | undefined; to?: string | undefined; by: UsageDimension[] };
+export type UsageFilter = {
+  from?: string | undefined;
+  to?: string | undefined;
+  by: UsageDimension[];
+  all_keys?: boolean | undefined;
+};
 
 export const RunLedger = z
   .object({

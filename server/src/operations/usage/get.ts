@@ -18,10 +18,14 @@ export const getUsage = defineOperation({
       })
       .default("day")
       .describe(`Dimensions of the rows: ${USAGE_DIMENSIONS.join(", ")}, or several separated by commas. Default: day`),
+    all_keys: z
+      .boolean()
+      .optional()
+      .describe("With true, `budgets` has the limits of all keys of the tenant. Requires the scope keys:read"),
   }),
   output: Usage,
   example: { by: "day,model" },
-  respond: ({ from, to, by }, services) =>
-    services.money.usage({ from, to, by: [...new Set(by.split(",") as UsageDimension[])] }),
+  respond: ({ from, to, by, all_keys }, services) =>
+    services.money.usage({ from, to, all_keys, by: [...new Set(by.split(",") as UsageDimension[])] }),
   toCsvRows: (usage) => (usage as Usage).data,
 });

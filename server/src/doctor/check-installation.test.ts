@@ -1,0 +1,51 @@
+import { expect, it } from "vitest";
+import { createInstallationCheck } from "./check-installation.ts";
+import type { Installation } from "./doctor.ts";
+import type { DoctorReport } from "./report.ts";
+
+const installation = {} as Installation;
+const report: DoctorReport = {
+  ok: false,
+  checks: [{ name: "ledger", status: "fail", message: "1 violation", fix: "back up" }],
+  providers: [
+    {
+      ...{ name: "acme", status: "pass", message: "fine", key: "works", known: 2, unasked: 0 },
+      missing: [{ as: "old", models: ["flux-dev"] }],
+    },
+  ],
+  unoffered: [],
+};
+
+it("runs the checks once for concurrent requests and keeps the result for 10 s", async () => {
+  let [time, count] = [0, 0];
+  const check = createInstallationCheck(installation, {
+    clock: { now: () => time },
+    check: async () => {
+      count++;
+      return report;
+    },
+  });
+  const [first, second] = await Promise.all([check(), check()]);
+  expect([count, first === second]).toEqual([1, true]);
+  expect(first).toMatchObject({
+    ...{ ok: false, checks: [{ name: "ledger", fix: "back up" }] },
+    providers: [{ name: "acme", missing: ["old"], fix: null }],
+  });
+  time = 9_999;
+  await check();
+  expect(count).toBe(1);
+  time = 10_000;
+  await check();
+  expect(count).toBe(2);
+});
+
+it("does not keep a check that failed", async () => {
+  let isBroken = true;
+  const check = createInstallationCheck(installation, {
+    clock: { now: () => 0 },
+    check: () => (isBroken ? Promise.reject(new Error("no memory")) : Promise.resolve(report)),
+  });
+  await expect(check()).rejects.toThrow("no memory");
+  isBroken = false;
+  expect(await check()).toMatchObject({ ok: false });
+});

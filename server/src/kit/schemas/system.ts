@@ -1,0 +1,52 @@
+// Schemas of the state of the installation, for operators.
+import { z } from "zod";
+
+const Check = {
+  name: z.string(),
+  status: z.enum(["pass", "warn", "fail", "skip"]).describe("skip: there was nothing to check"),
+  message: z.string(),
+  fix: z.string().nullable().describe("What the operator can do. null if nothing is to be done"),
+};
+
+export const SystemReport = z
+  .object({
+    version: z.string(),
+    started_at: z.iso.datetime().describe("Start of the process that responds"),
+    checked_at: z.iso.datetime().describe("Time of the checks"),
+    ok: z.boolean().describe("Whether no check failed"),
+    checks: z.array(z.object(Check)).describe("The checks of `gesso doctor`"),
+    providers: z
+      .array(
+        z.object({
+          ...Check,
+          key: z
+            .enum(["works", "refused", "unasked", "none", "off", "unknown"])
+            .describe("none: the provider needs no key; unasked: it has no free request that could test the key"),
+          known: z.int().describe("Upstream models that the provider has"),
+          unasked: z.int().describe("Upstream models that the provider cannot be asked about"),
+          missing: z.array(z.string()).describe("Upstream models that the provider does not have any more"),
+          open_until: z.iso
+            .datetime()
+            .nullable()
+            .describe("Time until which Gesso sends no job to at least one model of it, after failures. null: not now"),
+        }),
+      )
+      .describe("All providers, as `gesso doctor` sees them"),
+    queue: z.object({
+      waiting: z.int().describe("Runs that have not started"),
+      processing: z.int().describe("Runs that have started and have not ended"),
+      oldest_wait_seconds: z.number().describe("Seconds since the oldest waiting run was accepted. 0 without one"),
+    }),
+    unknown_outcomes: z.int().describe("Attempts of open runs whose outcome at the provider is not known yet"),
+    storage: z.object({
+      bytes: z.int().describe("Bytes of the stored files of all tenants"),
+      files: z.int().describe("Stored files of all tenants"),
+    }),
+  })
+  .meta({ id: "SystemReport" });
+export type SystemReport = z.infer<typeof SystemReport>;
+
+/** What the checks find. The figures of the queue and of storage are read for each request. */
+export type SystemChecks = Pick<SystemReport, "version" | "started_at" | "checked_at" | "ok" | "checks"> & {
+  providers: Omit<SystemReport["providers"][number], "open_until">[];
+};

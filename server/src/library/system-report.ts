@@ -1,0 +1,34 @@
+// The state of the installation for operators: the checks of the doctor, and figures over all tenants. It has numbers
+// and names of parts, never the content of a tenant.
+import type { RequestContext } from "../access/request-context.ts";
+import { readInstallationLoad } from "../db/runs/open-run-counts.ts";
+import type { SystemChecks, SystemReport } from "../kit/schemas/system.ts";
+import type { Services } from "../runs/services.ts";
+
+type Dependencies = Pick<Services, "providers" | "clock"> & { checkInstallation(): Promise<SystemChecks> };
+
+export async function reportSystem(
+  { checkInstallation, providers, clock }: Dependencies,
+  { database }: Pick<RequestContext, "database">,
+): Promise<SystemReport> {
+  const [checks, load] = await Promise.all([checkInstallation(), readInstallationLoad(database)]);
+  const openUntil = (name: string) => {
+    const offers = providers.enabled.find(({ provider }) => provider.id === name)?.provider.offers ?? [];
+    const seconds = offers.map(({ upstreamModel }) =>
+      providers.circuitBreaker.openForSeconds({ provider: name, upstreamModel }),
+    );
+    const longest = Math.max(0, ...seconds);
+    return longest > 0 ? new Date(clock.now() + longest * 1000).toISOString() : null;
+  };
+  return {
+    ...checks,
+    providers: checks.providers.map((provider) => ({ ...provider, open_until: openUntil(provider.name) })),
+    queue: {
+      waiting: load.waiting,
+      processing: load.processing,
+      oldest_wait_seconds: Math.max(0, load.oldest_wait_seconds),
+    },
+    unknown_outcomes: load.unknown_outcomes,
+    storage: { bytes: load.stored_bytes, files: load.stored_files },
+  };
+}
