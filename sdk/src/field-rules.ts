@@ -1,10 +1,6 @@
 // Rules between fields, as functions: a bundle has the code of only those rules that its operations use. The messages
 // equal those of the server.
-import type { FieldError } from "./errors.ts";
-import { checkObject, type Fields, fieldError, REQUIRED_MESSAGE, type Schema } from "./validation.ts";
-
-/** `condition` is appended to messages of rules that only sometimes apply. */
-export type FieldRule = (input: Fields, condition?: string) => FieldError[];
+import { checkObject, type FieldRule, type Fields, fieldError, REQUIRED_MESSAGE, type Schema } from "./validation.ts";
 
 const listMissing = (fields: readonly string[], input: Fields) =>
   fields.filter((field) => input[field] === undefined || input[field] === null);

@@ -1,7 +1,7 @@
 // Metadata of an operation in the generated client.
-import type { FieldRule } from "./field-rules.ts";
+
 import type { CallOptions } from "./settings.ts";
-import type { Schema } from "./validation.ts";
+import type { FieldRule, Schema } from "./validation.ts";
 
 export type Operation = {
   /** Name in the API, for example `images.edit.fluxKontext`. */

@@ -1,7 +1,6 @@
 // Validates a request before it is sent, against the schema of the contract: required fields, types and bounds, and the
 // rules between fields that the operation has. The messages equal those of the server.
 import type { FieldError } from "./errors.ts";
-import type { FieldRule } from "./field-rules.ts";
 
 /** The subset of JSON Schema that the contract uses. `sourceKind` marks the fields that hold images. */
 export type Schema = {
@@ -27,6 +26,9 @@ export type Schema = {
 };
 
 export type Fields = Record<string, unknown>;
+
+/** `condition` is appended to messages of rules that only sometimes apply. */
+export type FieldRule = (input: Fields, condition?: string) => FieldError[];
 
 const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i;
 
