@@ -23,7 +23,7 @@ const THUMBNAIL_SIDES = { small: 320, large: 640 };
 
 /** A run waits for its thumbnails, so they get less time than other work. Results of a burst take turns. */
 const WAIT_SECONDS = 10;
-const DECODE_SECONDS = 5;
+const DECODE_SECONDS = 10;
 /** Far more than a thumbnail has. */
 const MAX_THUMBNAIL_BYTES = 256 * 1024;
 /** A thumbhash has 5 to 25 bytes. */
