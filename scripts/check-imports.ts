@@ -88,6 +88,8 @@ const CONSOLE_AREAS: Record<string, string[]> = {
   compare: ["api", "shell", "pixels", "parts", "text"],
   paint: ["api", "forms", "make", "pixels", "shell", "tray", "parts", "text", "format"],
   runs: ["api", "shell", "parts", "text", "format"],
+  keys: ["api", "forms", "shell", "parts", "text", "format"],
+  people: ["api", "forms", "shell", "parts", "text", "format"],
 };
 const CONSOLE_COMPOSITION = ["app", "main", "styles"];
 

@@ -8,9 +8,13 @@ export type Session = {
   id: string;
   user_id: string;
   method: "code" | "key" | "oidc";
+  key_id: string | null;
+  issuer: string | null;
   created_at: string;
+  last_seen_at: string;
   expires_at: string;
   recent_login_until: string | null;
+  is_current: boolean;
 };
 export type SignInCredential = { code: string } | { key: string };
 
@@ -59,6 +63,20 @@ export function parseRefusal({ headers }: Pick<Response, "headers">, { code, det
 
 export async function signOut(): Promise<void> {
   await fetch(SESSION_URL, { method: "DELETE", headers: CONSOLE_HEADERS });
+}
+
+/** All sessions of the signed-in member, newest first. */
+export async function fetchSessions(): Promise<Session[]> {
+  const response = await fetch("/console/sessions", { headers: CONSOLE_HEADERS });
+  if (!response.ok) throw new Error(`The sessions returned HTTP ${response.status}`);
+  const { data } = (await response.json()) as { data: Session[] };
+  return data;
+}
+
+/** Ends a session of the signed-in member. A session that has ended already is no error. */
+export async function endSession(id: string): Promise<void> {
+  const response = await fetch(`/console/sessions/${id}`, { method: "DELETE", headers: CONSOLE_HEADERS });
+  if (!response.ok && response.status !== 404) throw new Error(`Ending the session returned HTTP ${response.status}`);
 }
 
 /** The URL that starts a sign-in at an identity provider and comes back to the page `returnTo`. */

@@ -5,7 +5,13 @@ import { text } from "../text/text.ts";
 import { NotBuiltPage } from "./not-built-page.tsx";
 import { NotFoundPage } from "./not-found-page.tsx";
 import { PageCrash } from "./page-crash.tsx";
-import { parseCompareSearch, parseGallerySearch, parseMakeSearch, parseRunSearch } from "./search-params.ts";
+import {
+  parseCompareSearch,
+  parseGallerySearch,
+  parseMakeSearch,
+  parsePeopleSearch,
+  parseRunSearch,
+} from "./search-params.ts";
 
 const rootRoute = createRootRoute({ component: Outlet });
 
@@ -45,8 +51,15 @@ const deliveryRoute = createRoute({
   ...below("/deliveries/$deliveryId"),
   component: notBuilt(text.navigation.webhooks),
 });
-const keysRoute = createRoute({ ...below("/keys"), component: notBuilt(text.navigation.keys) });
-const peopleRoute = createRoute({ ...below("/people"), component: notBuilt(text.navigation.people) });
+const keysRoute = createRoute({
+  ...below("/keys"),
+  component: lazyRouteComponent(() => import("../keys/keys-page.tsx"), "KeysPage"),
+});
+const peopleRoute = createRoute({
+  ...below("/people"),
+  validateSearch: parsePeopleSearch,
+  component: lazyRouteComponent(() => import("../people/people-page.tsx"), "PeoplePage"),
+});
 const systemRoute = createRoute({ ...below("/system"), component: notBuilt(text.navigation.system) });
 const tenantsRoute = createRoute({ ...below("/tenants"), component: notBuilt(text.navigation.tenants) });
 const paintRoute = createRoute({

@@ -20,3 +20,11 @@ export function parseRunSearch(search: Record<string, unknown>): { tab?: RunTab;
   const tab = RUN_TABS.find((each) => each === search.tab);
   return { ...pickRunTexts(search), ...(tab && { tab }) };
 }
+
+const PEOPLE_TABS = ["members", "audit"] as const;
+type PeopleTab = (typeof PEOPLE_TABS)[number];
+
+export function parsePeopleSearch(search: Record<string, unknown>): { tab?: PeopleTab } {
+  const tab = PEOPLE_TABS.find((each) => each === search.tab);
+  return tab ? { tab } : {};
+}

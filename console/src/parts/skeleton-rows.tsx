@@ -6,7 +6,7 @@ type SkeletonRowsProps = { columns: number; rows?: number };
 export function SkeletonRows({ columns, rows = 3 }: SkeletonRowsProps) {
   return Array.from({ length: rows }, (_row, row) => (
     // biome-ignore lint/suspicious/noArrayIndexKey: rows without data have no identity
-    <tr key={row} aria-hidden="true">
+    <tr key={row}>
       <td colSpan={columns}>
         <div className={styles.skeleton} />
       </td>

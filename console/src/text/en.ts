@@ -1,5 +1,7 @@
 // All words of the console, in English. Components read them through `text`, so that a second language is one more
 // file.
+import { keysText } from "./keys.ts";
+import { peopleText } from "./people.ts";
 import { pixelsText } from "./pixels.ts";
 import { stepUpText } from "./step-up.ts";
 
@@ -7,6 +9,8 @@ const plural = (count: number, one: string, many = `${one}s`) => `${count} ${cou
 
 export const en = {
   product: "Gesso",
+  keys: keysText,
+  people: peopleText,
   stepUp: stepUpText,
   navigation: {
     main: "Main",

@@ -13,7 +13,7 @@ export function ChecksWidget({ id, field, value, onChange }: WidgetProps) {
     onChange(options.filter((each) => next.has(each)));
   };
   return (
-    <div id={id} className={styles.checks} role="group" aria-label={field.label} tabIndex={-1}>
+    <fieldset id={id} className={styles.checks} aria-label={field.label} tabIndex={-1}>
       {options.map((option) => (
         <label key={option} className={styles.checkLine}>
           <input
@@ -25,6 +25,6 @@ export function ChecksWidget({ id, field, value, onChange }: WidgetProps) {
           {option}
         </label>
       ))}
-    </div>
+    </fieldset>
   );
 }

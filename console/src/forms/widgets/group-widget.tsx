@@ -6,7 +6,7 @@ import styles from "./widgets.module.css";
 export function GroupWidget({ id, field, value, errors, onChange, renderField }: WidgetProps) {
   const change = (next: unknown) => onChange(Object.keys(next as object).length === 0 ? undefined : next);
   return (
-    <div id={id} className={styles.group} role="group" aria-label={field.label} tabIndex={-1}>
+    <fieldset id={id} className={styles.group} aria-label={field.label} tabIndex={-1}>
       <ListItem
         id={id}
         fields={field.items ?? []}
@@ -15,6 +15,6 @@ export function GroupWidget({ id, field, value, errors, onChange, renderField }:
         onChange={change}
         renderField={renderField}
       />
-    </div>
+    </fieldset>
   );
 }

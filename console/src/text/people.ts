@@ -1,0 +1,32 @@
+// Words of the People page.
+export const peopleText = {
+  tabs: { members: "Members", audit: "Audit log" },
+  tabLabel: "What to show",
+  add: "Add member",
+  addTitle: "Add a member",
+  addHint: "Members sign in at your identity provider, or with a key that an owner creates for them.",
+  columns: { user: "User", role: "Role", since: "Member since", changed: "Changed" },
+  you: "you",
+  roles: {
+    owner: { name: "Owner", meaning: "full access" },
+    developer: { name: "Developer", meaning: "no member changes, no audit log" },
+    viewer: { name: "Viewer", meaning: "read only" },
+  },
+  actions: (name: string) => `Actions for ${name}`,
+  edit: "Edit",
+  editTitle: (name: string) => `Edit ${name}`,
+  save: "Save",
+  remove: "Remove",
+  removeTitle: (name: string) => `Remove ${name}?`,
+  removeWhy: "Keys, tokens and sessions of this member stop working within 5 seconds. Their runs stay.",
+  removeAction: "Remove member",
+  keep: "Keep",
+  alone: "You are the only member. Add the people who work with you; each role limits what they can do.",
+  more: "Show more",
+  audit: {
+    columns: { time: "Time", user: "User", action: "Action", subject: "Changed", details: "Details" },
+    empty: "No entries yet.",
+    ownersOnly: "Only owners can read the audit log.",
+    entry: (number: number) => `#${number}`,
+  },
+};
