@@ -20,6 +20,20 @@ export const identityQuery = queryOptions({
   queryFn: async () => client.me.get(),
 });
 
+/** What the tenant spent since the first day of the month, in UTC as the limits are. */
+export const monthSpendQuery = queryOptions({
+  queryKey: ["usage", "month"],
+  queryFn: async () => {
+    const from = `${new Date().toISOString().slice(0, 7)}-01`;
+    return (await client.usage.get({ from })).total.amount;
+  },
+});
+
+export const catalogueQuery = queryOptions({
+  queryKey: ["catalogue"],
+  queryFn: async () => client.catalogue.get(),
+});
+
 export const runQuery = (runId: string) =>
   queryOptions({ queryKey: ["runs", runId], queryFn: async () => client.runs.get(runId) });
 

@@ -61,7 +61,11 @@ export function parseRefusal({ headers }: Pick<Response, "headers">, { code, det
   };
 }
 
+/** Drafts in the browser's storage belong to the session. */
+const DRAFT_PREFIX = "gesso.draft";
+
 export async function signOut(): Promise<void> {
+  for (const key of Object.keys(localStorage)) if (key.startsWith(DRAFT_PREFIX)) localStorage.removeItem(key);
   await fetch(SESSION_URL, { method: "DELETE", headers: CONSOLE_HEADERS });
 }
 

@@ -1,5 +1,13 @@
 // The pages by URL, below /console. Each page is loaded when it is opened.
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Outlet } from "@tanstack/react-router";
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  Outlet,
+  redirect,
+} from "@tanstack/react-router";
+import { PaletteHost } from "../palette/palette-host.tsx";
 import { Shell } from "../shell/shell.tsx";
 import { text } from "../text/text.ts";
 import { NotBuiltPage } from "./not-built-page.tsx";
@@ -13,7 +21,14 @@ import {
   parseRunSearch,
 } from "./search-params.ts";
 
-const rootRoute = createRootRoute({ component: Outlet });
+const rootRoute = createRootRoute({
+  component: () => (
+    <>
+      <Outlet />
+      <PaletteHost />
+    </>
+  ),
+});
 
 /** Every page but Paint has the navigation and the tray. */
 const shellRoute = createRoute({ getParentRoute: () => rootRoute, id: "shell", component: Shell });
@@ -24,6 +39,14 @@ const makeRoute = createRoute({
   ...below("/"),
   validateSearch: parseMakeSearch,
   component: lazyRouteComponent(() => import("../make/make-page.tsx"), "MakePage"),
+});
+/** The name of the page as its path, for those who type it. */
+const makeNameRoute = createRoute({
+  ...below("/make"),
+  validateSearch: parseMakeSearch,
+  beforeLoad: ({ search }) => {
+    throw redirect({ to: "/", search, replace: true });
+  },
 });
 const galleryRoute = createRoute({
   ...below("/gallery"),
@@ -71,6 +94,7 @@ const paintRoute = createRoute({
 const routeTree = rootRoute.addChildren([
   shellRoute.addChildren([
     makeRoute,
+    makeNameRoute,
     galleryRoute,
     runRoute,
     runsRoute,

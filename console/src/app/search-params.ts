@@ -8,7 +8,7 @@ const pickText =
       [N in Name]?: string;
     };
 
-export const parseMakeSearch = pickText("operation", "model", "from");
+export const parseMakeSearch = pickText("operation", "model", "from", "seed");
 export const parseGallerySearch = pickText("q");
 export const parseCompareSearch = pickText("items");
 const pickRunTexts = pickText("node");

@@ -1,6 +1,13 @@
 import { ValidationError } from "@gesso/client";
 import { expect, it } from "vitest";
-import { errorsWithin, fieldErrorsOf, firstInvalidField, groupFieldErrors, parsePointer } from "./field-errors.ts";
+import {
+  errorsWithin,
+  fieldErrorsOf,
+  firstInvalidField,
+  groupFieldErrors,
+  parsePointer,
+  withoutChanged,
+} from "./field-errors.ts";
 
 const error = (path: string) => ({ path, code: "required", message: "This field is required." });
 
@@ -25,4 +32,12 @@ it("finds the first field with an error in the order of the form", () => {
   const thrown = new ValidationError("invalid", { details: { errors: [error("/width"), error("/prompt")] } });
   expect(firstInvalidField(fieldErrorsOf(thrown), ["prompt", "width"])).toBe("prompt");
   expect(fieldErrorsOf(new Error("other")).size).toBe(0);
+});
+
+it("drops the error of a field as soon as the field changes", () => {
+  const errors = groupFieldErrors([
+    { path: "/width", message: "too large" },
+    { path: "/seed", message: "not a number" },
+  ] as never);
+  expect([...withoutChanged(errors, { width: 1 }, { width: 2 }).keys()]).toEqual(["seed"]);
 });

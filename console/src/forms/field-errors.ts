@@ -1,6 +1,7 @@
 // Validation errors by the field that they belong to. Errors of the client and of the server have the same form: a JSON
 // pointer and a sentence.
 import { type FieldError, ValidationError } from "@gesso/client";
+import type { FormValues } from "./form-values.ts";
 
 /** Errors of a form: the first word of the pointer is the field, the rest is the place within it. */
 export type FieldErrors = ReadonlyMap<string, readonly FieldError[]>;
@@ -26,6 +27,10 @@ export const errorsWithin = (errors: readonly FieldError[], field: string): Fiel
 /** The errors of fields that an error of a request has; none if the request failed for another reason. */
 export const fieldErrorsOf = (error: unknown): FieldErrors =>
   ValidationError.isInstance(error) ? groupFieldErrors(error.fieldErrors) : NO_ERRORS;
+
+/** The errors of fields that have the same value as when the request was sent. */
+export const withoutChanged = (errors: FieldErrors, before: FormValues, after: FormValues): FieldErrors =>
+  errors.size === 0 ? errors : new Map([...errors].filter(([name]) => before[name] === after[name]));
 
 /** The first field with an error, in the order of the form. */
 export const firstInvalidField = (errors: FieldErrors, names: readonly string[]): string | undefined =>

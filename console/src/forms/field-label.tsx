@@ -2,6 +2,7 @@
 import fieldStyles from "../parts/field.module.css";
 import { text } from "../text/text.ts";
 import type { FieldState } from "./field-states.ts";
+import { isSmallCount } from "./number-range.ts";
 import type { FormField } from "./operation-forms.ts";
 
 type FieldLabelProps = {
@@ -23,13 +24,15 @@ export function FieldLabel({ id, hintId, field, state, value, model = "" }: Fiel
     isDeprecated && text.form.deprecated,
     state.isUnused && text.form.unused(model),
     state.fixedValue !== undefined && text.form.fixed(model, String(state.fixedValue)),
-    !isPrompt && !WITHOUT_HINT.includes(field.widget) && description,
+    !isPrompt && !WITHOUT_HINT.includes(field.widget) && !isSmallCount(field) && description,
   ].filter(Boolean);
   return (
     <>
       <label className={fieldStyles.label} htmlFor={id}>
         {label}
-        {!state.isRequired && <span className={fieldStyles.note}>{text.common.optional}</span>}
+        {!state.isRequired && field.default === undefined && field.widget !== "seed" && (
+          <span className={fieldStyles.note}>{text.common.optional}</span>
+        )}
         {isLong && maxLength && (
           <span className={fieldStyles.end} aria-hidden="true">
             {text.form.characters(String(value ?? "").length, maxLength)}

@@ -1,6 +1,8 @@
 // A folded part of a form. Its head says what is set inside, and an error inside unfolds it.
 import { ChevronRight } from "lucide-react";
 import { type ReactNode, useState } from "react";
+import { classNames } from "../parts/class-names.ts";
+import fieldStyles from "../parts/field.module.css";
 import { Icon } from "../parts/icon.tsx";
 import { text } from "../text/text.ts";
 import type { FieldErrors } from "./field-errors.ts";
@@ -32,7 +34,7 @@ export function FoldedFields({ title, fields, values, errors, children }: Folded
         {title}
         <span className={styles.end}>{count === 0 ? text.form.allDefaults : text.form.setFields(count)}</span>
       </summary>
-      <div className={styles.fields}>{children}</div>
+      <div className={classNames(fieldStyles.stack, styles.fields)}>{children}</div>
     </details>
   );
 }

@@ -24,3 +24,8 @@ it("finds the run of a value", () => {
   expect(runIdOf("https://example.com/a.png")).toBeUndefined();
   expect(runIdOf(undefined)).toBeUndefined();
 });
+
+it("takes the link of a run's page as that run", () => {
+  const runId = "01990c3e-2f00-7000-8000-6f0c1a2b3c4d";
+  expect(parseReference(`http://127.0.0.1:7788/console/runs/${runId}?tab=tree`)).toEqual({ kind: "run", runId });
+});

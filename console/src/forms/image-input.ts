@@ -13,8 +13,13 @@ export type ImageReference = { kind: "url"; url: string } | { kind: "run"; runId
 
 const isRunId = (value: unknown): value is string => typeof value === "string" && UUID.test(value);
 
+/** The address of a run's page, as a link that was copied or dragged has it. */
+const RUN_PAGE = /\/console\/runs\/([\da-f-]{36})(?:[?#].*)?$/i;
+
 export function parseReference(given: string): ImageReference | undefined {
   const value = given.trim();
+  const [, pageRunId] = RUN_PAGE.exec(value) ?? [];
+  if (isRunId(pageRunId)) return { kind: "run", runId: pageRunId.toLowerCase() };
   if (isRunId(value)) return { kind: "run", runId: value.toLowerCase() };
   return HTTP_URL.test(value) ? { kind: "url", url: value } : undefined;
 }

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { hasSlider, parseNumber, stepOf } from "./number-range.ts";
+import { hasSlider, isSmallCount, parseNumber, stepOf } from "./number-range.ts";
 
 it("offers a slider for close bounds with a default", () => {
   expect(hasSlider({ minimum: 0, maximum: 2, default: 1 })).toBe(true);
@@ -17,4 +17,10 @@ it("takes a half-typed number for no value", () => {
   expect(parseNumber("7.5")).toBe(7.5);
   expect(parseNumber("")).toBeUndefined();
   expect(parseNumber("-")).toBeUndefined();
+});
+
+it("has a button for each value of a small count", () => {
+  expect(isSmallCount({ minimum: 1, maximum: 4, isInteger: true })).toBe(true);
+  expect(isSmallCount({ minimum: 1, maximum: 5, isInteger: true })).toBe(false);
+  expect(isSmallCount({ minimum: 1, maximum: 4 })).toBe(false);
 });

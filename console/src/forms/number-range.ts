@@ -5,6 +5,12 @@ const MAX_SLIDER_RANGE = 100;
 
 type NumberFacts = Pick<FormField, "minimum" | "maximum" | "default" | "isInteger">;
 
+const MAX_CHOICES = 4;
+
+/** A whole number with so few values that each can be a button. */
+export const isSmallCount = ({ minimum, maximum, isInteger }: NumberFacts): boolean =>
+  isInteger === true && minimum !== undefined && maximum !== undefined && maximum - minimum < MAX_CHOICES;
+
 export const hasSlider = ({ minimum, maximum, default: preset }: NumberFacts): boolean =>
   minimum !== undefined && maximum !== undefined && preset !== undefined && maximum - minimum <= MAX_SLIDER_RANGE;
 

@@ -1,5 +1,6 @@
 // The forms of all operations that create runs, as the generator wrote them from the contract.
 import file from "../generated/operations.json";
+import { text } from "../text/text.ts";
 
 type RunWidget = "text" | "number" | "seed" | "choice" | "ratio" | "switch" | "image" | "list" | "json";
 /** Forms of management have four more kinds. */
@@ -52,6 +53,9 @@ export type ModelRow = { description: string; usedFields: readonly string[] };
 
 export type OperationForm = {
   name: string;
+  /** The short name, for menus and headings. */
+  label: string;
+  /** What the operation does, in the words of the contract. */
   title: string;
   path: string;
   runType: string;
@@ -72,23 +76,21 @@ const { models, sharedFields, operations } = file as unknown as OperationsFile;
 
 export const MODELS: Readonly<Record<string, ModelRow>> = models;
 
-/** The first form of the page. */
-const DEFAULT_OPERATION = "images.generate";
+const MENU_ORDER = Object.keys(text.operations);
+const placeOf = (name: string) => (MENU_ORDER.includes(name) ? MENU_ORDER.indexOf(name) : MENU_ORDER.length);
 
-/** By name, the default operation first and the others by their titles. */
+/** In the order of the menu; operations that the menu does not know yet come last, by their titles. */
 export const OPERATION_FORMS: readonly OperationForm[] = Object.entries(operations)
   .map(([name, { title, path, runType, fields, rules = [] }]) => ({
     name,
+    label: text.operations[name] ?? title,
     title,
     path,
     runType,
     rules,
     fields: fields.flatMap((field) => (typeof field === "string" ? (sharedFields[field] ?? []) : field)),
   }))
-  .sort(
-    (a, b) =>
-      Number(b.name === DEFAULT_OPERATION) - Number(a.name === DEFAULT_OPERATION) || (a.title < b.title ? -1 : 1),
-  );
+  .sort((a, b) => placeOf(a.name) - placeOf(b.name) || (a.title < b.title ? -1 : 1));
 
 export const findOperationForm = (name: string | undefined): OperationForm =>
   OPERATION_FORMS.find((form) => form.name === name) ?? OPERATION_FORMS[0]!;

@@ -39,7 +39,7 @@ const WIDGETS: Record<Widget, ComponentType<WidgetProps>> = {
 };
 
 export function SchemaField(props: FieldProps) {
-  const { id, field, state, value, errors, model, isBare = false } = props;
+  const { id, field, state, value, errors, model, isBare = false, isHalf = false, tools } = props;
   const FieldWidget = WIDGETS[field.widget];
   const hintId = `${id}-hint`;
   const errorId = `${id}-error`;
@@ -47,9 +47,15 @@ export function SchemaField(props: FieldProps) {
   const own = errors.filter(({ path }) => parsePointer(path).length === 1);
   const describedBy = classNames(!isBare && hintId, own.length > 0 && errorId) || undefined;
   return (
-    <div className={classNames(fieldStyles.field, state.isUnused && fieldStyles.unused)} data-field={field.name}>
+    <div
+      className={classNames(fieldStyles.field, state.isUnused && fieldStyles.unused, isHalf && fieldStyles.half)}
+      data-field={field.name}
+    >
       {!isBare && <FieldLabel id={id} hintId={hintId} field={field} state={state} value={value} model={model} />}
-      <FieldWidget {...props} describedBy={describedBy} renderField={(inner) => <SchemaField {...inner} />} />
+      <div className={classNames(fieldStyles.control, Boolean(tools) && fieldStyles.withTools)}>
+        <FieldWidget {...props} describedBy={describedBy} renderField={(inner) => <SchemaField {...inner} />} />
+        {tools && <div className={fieldStyles.tools}>{tools}</div>}
+      </div>
       {own.length > 0 && (
         <p id={errorId} className={fieldStyles.error}>
           <Icon of={TriangleAlert} size="s" />

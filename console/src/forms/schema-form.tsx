@@ -1,11 +1,12 @@
 // A form of an operation, generated from the contract: the fields that matter first, the others folded. Fields that the
 // chosen model needs move up, fields that it does not use move down and say so.
-import { useMemo } from "react";
+import { type ReactNode, useMemo } from "react";
 import { text } from "../text/text.ts";
 import type { FieldErrors } from "./field-errors.ts";
 import { chosenModel, fieldStates } from "./field-states.ts";
 import { FoldedFields } from "./folded-fields.tsx";
 import { type FormValues, setFormValue } from "./form-values.ts";
+import { halfFields } from "./half-fields.ts";
 import { MODELS, type OperationForm } from "./operation-forms.ts";
 import { SchemaField } from "./schema-field.tsx";
 import { sectionsOf } from "./sections.ts";
@@ -16,20 +17,27 @@ type SchemaFormProps = {
   errors: FieldErrors;
   /** Fields that the page edits itself, such as the model. */
   without?: readonly string[];
+  /** Fields that matter now, although the contract folds them. */
+  raised?: readonly string[];
+  /** Buttons within fields, by the name of the field. */
+  tools?: Readonly<Record<string, ReactNode>>;
   onChange(values: FormValues): void;
 };
 
 const fieldId = (form: OperationForm, name: string) => `${form.name}-${name}`;
 
-export function SchemaForm({ form, values, errors, without = [], onChange }: SchemaFormProps) {
+export function SchemaForm({ form, values, errors, without = [], raised = [], tools = {}, onChange }: SchemaFormProps) {
   const states = useMemo(() => fieldStates({ form, values, models: MODELS }), [form, values]);
   const sections = sectionsOf(
-    form.fields.filter(({ name }) => !without.includes(name)),
+    form.fields
+      .filter(({ name }) => !without.includes(name))
+      .map((field) => (raised.includes(field.name) ? { ...field, section: "main" as const } : field)),
     states,
   );
   const model = chosenModel(form, values);
-  const render = (fields: OperationForm["fields"]) =>
-    fields.map((field) => (
+  const render = (fields: OperationForm["fields"]) => {
+    const halves = halfFields(fields);
+    return fields.map((field) => (
       <SchemaField
         key={`${form.name} ${field.name}`}
         id={fieldId(form, field.name)}
@@ -38,9 +46,12 @@ export function SchemaForm({ form, values, errors, without = [], onChange }: Sch
         value={values[field.name]}
         errors={errors.get(field.name) ?? []}
         model={model}
+        tools={tools[field.name]}
+        isHalf={halves.has(field.name)}
         onChange={(value) => onChange(setFormValue(values, field.name, value))}
       />
     ));
+  };
   return (
     <>
       {render(sections.main)}

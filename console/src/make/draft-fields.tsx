@@ -1,22 +1,32 @@
-// The models and the generated fields of a draft.
+// The models and the generated fields of a draft. With several models the cost cap is in sight, because it is one for
+// all of them.
 import type { FieldErrors } from "../forms/field-errors.ts";
 import { SchemaForm } from "../forms/schema-form.tsx";
 import type { Draft } from "./draft.ts";
 import { ModelChoice } from "./model-choice.tsx";
+import { PromptHistory } from "./prompt-history.tsx";
+
+const CAP = "max_cost";
+const PROMPT = "prompt";
 
 type DraftFieldsProps = { draft: Draft; errors: FieldErrors; onChange(draft: Draft): void };
 
 export function DraftFields({ draft, errors, onChange }: DraftFieldsProps) {
-  const { form, values } = draft;
+  const { form, values, furtherModels } = draft;
   const modelField = form.fields.find(({ isModel }) => isModel);
+  const setPrompt = (prompt: string) => onChange({ ...draft, values: { ...values, [PROMPT]: prompt } });
   return (
     <>
-      {modelField && <ModelChoice draft={draft} field={modelField} onChange={onChange} />}
+      {modelField && (
+        <ModelChoice draft={draft} field={modelField} errors={errors.get(modelField.name) ?? []} onChange={onChange} />
+      )}
       <SchemaForm
         form={form}
         values={values}
         errors={errors}
         without={modelField ? [modelField.name] : []}
+        raised={furtherModels.length > 0 ? [CAP] : []}
+        tools={{ [PROMPT]: <PromptHistory prompt={values[PROMPT]} onChoose={setPrompt} /> }}
         onChange={(next) => onChange({ ...draft, values: next })}
       />
     </>

@@ -8,7 +8,7 @@ import { Segments } from "../parts/segments.tsx";
 import { text } from "../text/text.ts";
 import styles from "./make-form.module.css";
 
-const VIEWS = ["form", "json"] as const;
+const VIEWS = ["form", "json", "code"] as const;
 export type FormView = (typeof VIEWS)[number];
 
 type FormHeadProps = {
@@ -23,8 +23,8 @@ export function FormHead({ form, view, onView, onChooseOperation }: FormHeadProp
     <div className={styles.head}>
       <h1 className="visually-hidden">{text.make.title}</h1>
       <MenuTrigger>
-        <Button className={styles.operation ?? ""} aria-label={`${text.make.operation}: ${form.title}`}>
-          <span className="clip">{form.title}</span>
+        <Button className={styles.operation ?? ""} aria-label={`${text.make.operation}: ${form.label}`}>
+          <span className="clip">{form.label}</span>
           <Icon of={ChevronDown} />
         </Button>
         <Popover className={menuStyles.popover ?? ""} placement="bottom start">
@@ -33,9 +33,10 @@ export function FormHead({ form, view, onView, onChooseOperation }: FormHeadProp
             aria-label={text.make.operation}
             onAction={(key) => onChooseOperation(String(key))}
           >
-            {OPERATION_FORMS.map(({ name, title }) => (
-              <MenuItem key={name} id={name} textValue={title} className={menuStyles.item ?? ""}>
-                {title}
+            {OPERATION_FORMS.map(({ name, label, title }) => (
+              <MenuItem key={name} id={name} textValue={label} className={menuStyles.entry ?? ""}>
+                <span className={menuStyles.name}>{label}</span>
+                <span className={menuStyles.says}>{title}</span>
               </MenuItem>
             ))}
           </Menu>
@@ -44,7 +45,7 @@ export function FormHead({ form, view, onView, onChooseOperation }: FormHeadProp
       <Segments
         label={text.form.label}
         isSmall
-        options={VIEWS.map((id) => ({ id, label: id === "form" ? text.form.label : text.form.json }))}
+        options={VIEWS.map((id) => ({ id, label: text.make.views[id] }))}
         value={view}
         onChange={(id) => onView(VIEWS.find((each) => each === id) ?? "form")}
       />

@@ -1,9 +1,17 @@
 // The form of Make: operation, models, fields, price and the button that starts the runs. Errors land at their fields.
 import { type FormEvent, type KeyboardEvent, useState } from "react";
-import { type FieldErrors, fieldErrorsOf, firstInvalidField, NO_ERRORS } from "../forms/field-errors.ts";
+import {
+  type FieldErrors,
+  fieldErrorsOf,
+  firstInvalidField,
+  NO_ERRORS,
+  withoutChanged,
+} from "../forms/field-errors.ts";
 import { focusField } from "../forms/focus-field.ts";
-import type { Draft } from "./draft.ts";
-import { requestsOf } from "./draft.ts";
+import { RequestCode } from "../forms/request-code.tsx";
+import { classNames } from "../parts/class-names.ts";
+import fieldStyles from "../parts/field.module.css";
+import { type Draft, requestsOf } from "./draft.ts";
 import { DraftFields } from "./draft-fields.tsx";
 import { FormHead, type FormView } from "./form-head.tsx";
 import { FormNotices } from "./form-notices.tsx";
@@ -22,11 +30,16 @@ export function MakeForm({ draft, onChange, onChooseOperation }: MakeFormProps) 
   const [errors, setErrors] = useState<FieldErrors>(NO_ERRORS);
   const price = usePrice(draft);
   const start = useStartRuns();
+  const change = (next: Draft) => {
+    setErrors(withoutChanged(errors, draft.values, next.values));
+    onChange(next);
+  };
   const showErrors = (error: unknown) => {
     const found = fieldErrorsOf(error);
     setErrors(found);
     const names = form.fields.map(({ name }) => name);
     const first = firstInvalidField(found, names);
+    if (first) setView("form");
     // After the render that unfolds the section of the field.
     if (first) setTimeout(() => focusField(first));
   };
@@ -35,22 +48,25 @@ export function MakeForm({ draft, onChange, onChooseOperation }: MakeFormProps) 
     setErrors(NO_ERRORS);
     start.mutate(withSharedCap(requestsOf(draft), price.amounts), { onError: showErrors });
   };
+  const choose = (name: string) => {
+    setErrors(NO_ERRORS);
+    start.reset();
+    onChooseOperation(name);
+  };
   return (
     <form
       className={styles.form}
-      aria-label={form.title}
+      aria-label={form.label}
       noValidate
       onSubmit={submit}
       onKeyDown={keepEnterFromSubmitting}
     >
-      <FormHead form={form} view={view} onView={setView} onChooseOperation={onChooseOperation} />
-      <div className={styles.fields}>
+      <FormHead form={form} view={view} onView={setView} onChooseOperation={choose} />
+      <div className={classNames(fieldStyles.stack, styles.fields)}>
         <FormNotices error={start.error} errors={errors} accepted={start.data ?? []} />
-        {view === "json" ? (
-          <RequestJson key={form.name} draft={draft} onChange={onChange} />
-        ) : (
-          <DraftFields draft={draft} errors={errors} onChange={onChange} />
-        )}
+        {view === "form" && <DraftFields draft={draft} errors={errors} onChange={change} />}
+        {view === "json" && <RequestJson key={form.name} draft={draft} onChange={change} />}
+        {view === "code" && <RequestCode form={form} input={draft.values} />}
       </div>
       <RunFooter draft={draft} price={price} isStarting={start.isPending} />
     </form>

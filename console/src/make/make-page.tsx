@@ -1,6 +1,8 @@
 // Make: the form of an operation at the left, what was made at the right. On phones the results stand above the form.
+import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
+import { sessionQuery } from "../api/queries.ts";
 import { findOperationForm } from "../forms/operation-forms.ts";
 import { PageTitle } from "../shell/page-title.tsx";
 import { text } from "../text/text.ts";
@@ -8,32 +10,45 @@ import { changeOperation, type Draft } from "./draft.ts";
 import { MakeForm } from "./make-form.tsx";
 import styles from "./make-page.module.css";
 import { Results } from "./results.tsx";
+import { readStoredDraft, storeDraft } from "./stored-draft.ts";
 import { useRecalledRun } from "./use-recalled-run.ts";
 
+type MakeSearch = { operation?: string; model?: string };
+
+function firstDraft({ operation, model }: MakeSearch, user: string): Draft {
+  const stored = readStoredDraft(user);
+  const form = findOperationForm(operation ?? stored?.form.name);
+  const draft = stored?.form === form ? stored : { form, values: {}, furtherModels: [] };
+  const field = form.fields.find(({ isModel }) => isModel);
+  return field && model ? { ...draft, values: { ...draft.values, [field.name]: model }, furtherModels: [] } : draft;
+}
+
 export function MakePage() {
-  const { operation, model, from } = useSearch({ from: "/shell/" });
+  const search = useSearch({ from: "/shell/" });
   const navigate = useNavigate();
-  const [draft, setDraft] = useState<Draft>(() => {
-    const form = findOperationForm(operation);
-    const field = form.fields.find(({ isModel }) => isModel);
-    return { form, values: field && model ? { [field.name]: model } : {}, furtherModels: [] };
-  });
+  const { data: session } = useQuery(sessionQuery);
+  const user = session?.user_id ?? "";
+  const [draft, setDraft] = useState<Draft>(() => firstDraft(search, user));
   // A form that was filled from a run starts anew: some widgets hold half-typed text of their own.
   const [recalled, setRecalled] = useState("");
-  useRecalledRun(from, (next, runId) => {
+  const change = (next: Draft) => {
     setDraft(next);
-    setRecalled(runId);
+    storeDraft(next, user);
+  };
+  useRecalledRun(search, (next, runId) => {
+    change(next);
+    setRecalled(`${runId} ${Date.now()}`);
+    void navigate({ to: "/", search: { operation: next.form.name }, replace: true });
   });
   const choose = (name: string) => {
-    setDraft(changeOperation(draft, findOperationForm(name)));
+    change(changeOperation(draft, findOperationForm(name)));
     void navigate({ to: "/", search: { operation: name }, replace: true });
   };
-  const describe = (prompt: string) => setDraft({ ...draft, values: { ...draft.values, prompt } });
   return (
     <div className={styles.make}>
       <PageTitle title={text.make.title} />
-      <MakeForm key={recalled} draft={draft} onChange={setDraft} onChooseOperation={choose} />
-      <Results onExample={describe} />
+      <MakeForm key={recalled} draft={draft} onChange={change} onChooseOperation={choose} />
+      <Results onExample={(prompt) => change({ ...draft, values: { ...draft.values, prompt } })} />
     </div>
   );
 }

@@ -1,18 +1,25 @@
 // The models of a draft: one, or up to four side by side.
+import type { FieldError } from "@gesso/client";
 import { Plus, X } from "lucide-react";
 import { chosenModel } from "../forms/field-states.ts";
 import { setFormValue } from "../forms/form-values.ts";
 import type { FormField } from "../forms/operation-forms.ts";
 import { Button } from "../parts/button.tsx";
+import fieldStyles from "../parts/field.module.css";
 import { Icon } from "../parts/icon.tsx";
 import { text } from "../text/text.ts";
 import { type Draft, MAX_MODELS } from "./draft.ts";
 import styles from "./make-form.module.css";
 import { ModelPicker } from "./model-picker.tsx";
 
-type ModelChoiceProps = { draft: Draft; field: FormField; onChange(draft: Draft): void };
+type ModelChoiceProps = {
+  draft: Draft;
+  field: FormField;
+  errors: readonly FieldError[];
+  onChange(draft: Draft): void;
+};
 
-export function ModelChoice({ draft, field, onChange }: ModelChoiceProps) {
+export function ModelChoice({ draft, field, errors, onChange }: ModelChoiceProps) {
   const { form, values, furtherModels } = draft;
   const first = chosenModel(form, values);
   const options = (field.options ?? []).map(String);
@@ -21,9 +28,10 @@ export function ModelChoice({ draft, field, onChange }: ModelChoiceProps) {
   const setFurther = (models: string[]) => onChange({ ...draft, furtherModels: models });
   const [next] = unchosen;
   return (
-    <div className={styles.models}>
+    <div className={styles.models} data-field={field.name}>
       <ModelPicker
         label={field.label}
+        operation={form.name}
         value={first}
         options={options.filter((option) => option === first || unchosen.includes(option))}
         onChange={(model) => onChange({ ...draft, values: setFormValue(values, field.name, model) })}
@@ -32,6 +40,7 @@ export function ModelChoice({ draft, field, onChange }: ModelChoiceProps) {
         <div key={model} className={styles.furtherModel}>
           <ModelPicker
             label={field.label}
+            operation={form.name}
             value={model}
             options={options.filter((option) => option === model || unchosen.includes(option))}
             onChange={(changed) => setFurther(furtherModels.with(index, changed))}
@@ -46,6 +55,7 @@ export function ModelChoice({ draft, field, onChange }: ModelChoiceProps) {
           </Button>
         </div>
       ))}
+      {errors.length > 0 && <p className={fieldStyles.error}>{errors.map(({ message }) => message).join(" ")}</p>}
       {next && chosen.length < MAX_MODELS && (
         <Button kind="quiet" size="s" onClick={() => setFurther([...furtherModels, next])}>
           <Icon of={Plus} size="s" />

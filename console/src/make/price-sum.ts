@@ -8,13 +8,16 @@ export type Price = {
   /** One price for each request. */
   amounts: readonly (number | null)[];
   basis: Estimate["basis"];
+  /** The server refused to estimate a request, because a field is missing or not valid. */
+  isIncomplete: boolean;
 };
 
 /** `null` stands for a request whose price could not be asked, because it is not valid yet. */
 export function sumPrices(estimates: readonly (Pick<Estimate, "amount" | "basis"> | null | undefined)[]): Price {
   const amounts = estimates.map((each) => each?.amount ?? null);
   const basis = estimates.flatMap((each) => each?.basis ?? []);
-  if (estimates.some((each) => each === undefined)) return { amount: undefined, amounts, basis };
+  const isIncomplete = estimates.includes(null);
+  if (estimates.some((each) => each === undefined)) return { amount: undefined, amounts, basis, isIncomplete };
   const isKnown = amounts.every((amount) => amount !== null);
-  return { amount: isKnown ? addMoney(amounts.map((amount) => amount ?? 0)) : null, amounts, basis };
+  return { amount: isKnown ? addMoney(amounts.map((amount) => amount ?? 0)) : null, amounts, basis, isIncomplete };
 }

@@ -6,12 +6,14 @@ import { classNames } from "../parts/class-names.ts";
 import { text } from "../text/text.ts";
 import { type Draft, requestsOf } from "./draft.ts";
 import styles from "./make-form.module.css";
+import { PriceLine } from "./price-line.tsx";
 import type { Price } from "./price-sum.ts";
 
 type RunFooterProps = { draft: Draft; price: Price; isStarting: boolean };
 
-function priceText({ amount }: Pick<Price, "amount">): string {
+function priceText({ amount, isIncomplete }: Pick<Price, "amount" | "isIncomplete">): string {
   if (amount === undefined) return "…";
+  if (isIncomplete) return text.make.priceLater;
   if (amount === null) return text.make.priceUnknown;
   return amount === 0 ? text.make.free : formatMoney(amount);
 }
@@ -24,14 +26,9 @@ export function RunFooter({ draft, price, isStarting }: RunFooterProps) {
   );
   const count = requestsOf(draft).length;
   const words = count > 1 ? text.make.runOn(count) : text.make.run;
-  const [basis] = price.basis;
   return (
     <div className={styles.foot}>
-      <p className={styles.priceLine}>
-        {basis && basis.unit_price !== null
-          ? `${text.make.priceBasis(basis.quantity, formatMoney(basis.unit_price))} · ${basis.what}`
-          : " "}
-      </p>
+      <PriceLine price={price} />
       <button
         ref={button}
         type="submit"

@@ -18,6 +18,8 @@ export function TileState({ run }: { run: Run }) {
       </span>
     );
   }
+  const words = wordsOf(run);
+  if (words) return <span className={styles.words}>{words}</span>;
   return (
     <span className={styles.say}>
       <b>
@@ -27,4 +29,10 @@ export function TileState({ run }: { run: Run }) {
       {error?.code && <span className="mono">{error.code}</span>}
     </span>
   );
+}
+
+/** The text that a run made, such as a description; undefined for runs that make files. */
+function wordsOf({ status, result }: Run): string | undefined {
+  if (status !== "completed" || !result) return undefined;
+  return Object.values(result).find((value): value is string => typeof value === "string" && value !== "");
 }

@@ -4,6 +4,7 @@ import { keysText } from "./keys.ts";
 import { peopleText } from "./people.ts";
 import { pixelsText } from "./pixels.ts";
 import { stepUpText } from "./step-up.ts";
+import { makeWords, operationTitles } from "./make.ts";
 
 const plural = (count: number, one: string, many = `${one}s`) => `${count} ${count === 1 ? one : many}`;
 
@@ -16,6 +17,13 @@ export const en = {
     main: "Main",
     phone: "Main (phone)",
     search: "Search or jump",
+    searchKeys: "⌘K",
+    searchPlaceholder: "Page, operation, prompt or run ID",
+    searchPages: "Pages",
+    searchOperations: "Operations",
+    searchRuns: "Runs",
+    searchNone: "Nothing found.",
+    spentOf: (limit: string) => `of ${limit}`,
     make: "Make",
     gallery: "Gallery",
     runs: "Runs",
@@ -90,6 +98,7 @@ export const en = {
     setFields: (count: number) => `${plural(count, "field")} set`,
     characters: (count: number, most: number) => `${count.toLocaleString("en")} / ${most.toLocaleString("en")}`,
     random: "Random",
+    otherRatio: "Other",
     newSeed: "New seed",
     defaultValue: (value: string) => `default ${value}`,
     chooseNone: "Default",
@@ -110,8 +119,8 @@ export const en = {
   },
   image: {
     drop: "Drop, paste or choose an image",
-    dropRun: "Enter a run ID",
-    dropHint: "PNG, JPEG, WebP, or a URL or run ID",
+    dropHint: "or a URL, or a run ID",
+    enter: "Enter a URL or a run ID",
     reference: "URL or run ID",
     runReference: "Run ID",
     use: "Use",
@@ -123,33 +132,8 @@ export const en = {
     empty: (name: string) => `${name} is empty.`,
     badReference: "Enter a URL that starts with http:// or https://, or the ID of a run.",
   },
-  make: {
-    title: "Make",
-    operation: "Operation",
-    model: "Model",
-    models: "Models",
-    addModel: "Try on another model too",
-    removeModel: (model: string) => `Remove ${model}`,
-    run: "Run",
-    runOn: (count: number) => `Run on ${plural(count, "model")}`,
-    running: "Starting",
-    enterPrompt: (label: string) => `Enter ${label.toLowerCase()} first`,
-    priceUnknown: "unknown",
-    free: "Free",
-    price: "Price",
-    priceBasis: (quantity: number, unit: string) => `${quantity} × ${unit}`,
-    results: "Results",
-    firstTitle: "Make your first image",
-    firstLede: "Enter a prompt, or start with one of these.",
-    firstCode: "Or from your code",
-    examples: ["a lighthouse above the sea at dusk", "a red fox in a snowy forest", "bauhaus geometric pattern"],
-    replayed: "You already started this run. Gesso did not start it twice.",
-    startedAt: (time: string) => `started ${time}`,
-    completedOf: (done: number, all: number) => `${done} of ${all} completed`,
-    soFar: (cost: string) => `${cost} so far`,
-    refused: "Gesso did not accept the request.",
-    keys: "Press Ctrl or ⌘ with Enter to run",
-  },
+  make: makeWords,
+  operations: operationTitles,
   run: {
     title: "Run",
     states: {
@@ -161,6 +145,7 @@ export const en = {
       unknown: "Unknown",
     },
     queuedAt: (position: number) => `Queued, place ${position}`,
+    startsIn: (time: string) => `~${time}`,
     expectedStart: (seconds: number) => `starts in about ${seconds} s`,
     processingBy: (provider: string) => `Processing · ${provider}`,
     open: (prompt: string) => `Open run: ${prompt}`,
@@ -222,6 +207,9 @@ export const en = {
   tray: {
     label: "Runs in progress",
     empty: "No runs in progress. Runs continue when you close this page.",
+    starting: "Starting",
+    notCharged: "not charged",
+    canceledCount: (count: number) => `Canceled ${plural(count, "queued run")}.`,
     running: (count: number) => `${count} running`,
     queued: (count: number) => `${count} queued`,
     expand: "Show all runs in progress",

@@ -27,10 +27,10 @@ function applyMessage(queryClient: QueryClient, message: LiveMessage): void {
     applyEvent(queryClient, message.event);
     return;
   }
-  const wasConnected = queryClient.getQueryData<boolean>(CONNECTION_KEY);
   queryClient.setQueryData(CONNECTION_KEY, message.isConnected);
-  // The stream continues where it ended; the list is read again in case that the log does not reach back so far.
-  if (message.isConnected && wasConnected === false) void queryClient.invalidateQueries({ queryKey: TRAY_KEY });
+  // Events between the reading of the list and the opening of the stream are in neither, so the list is read again.
+  if (message.isConnected) void queryClient.invalidateQueries({ queryKey: TRAY_KEY });
+  if (message.isConnected) void queryClient.invalidateQueries({ queryKey: ["runs", "list"] });
 }
 
 function applyEvent(queryClient: QueryClient, event: RunEvent): void {
@@ -44,6 +44,7 @@ function applyEvent(queryClient: QueryClient, event: RunEvent): void {
   // An event has no prompt and no cost, so a new run and an ended one are read once.
   if (!known || !isOpen(next)) void readRun(queryClient, next.run_id);
   if (!known || !isOpen(next)) void queryClient.invalidateQueries({ queryKey: ["runs", "list"] });
+  if (!isOpen(next)) void queryClient.invalidateQueries({ queryKey: ["usage"] });
 }
 
 async function readRun(queryClient: QueryClient, runId: string): Promise<void> {

@@ -78,9 +78,10 @@ function lead({ publish, lastId, onRefused, signal }: LeadOptions): Promise<void
       source?.close();
       source = openStream(eventsUrl(lastId()), publish, () => {
         publish({ kind: "connection", isConnected: false });
-        // The browser reopens a broken stream by itself. A refused one stays closed.
-        if (source?.readyState !== EventSource.CLOSED) return;
-        onRefused();
+        const isRefused = source?.readyState === EventSource.CLOSED;
+        // The browser waits longer and longer before it reopens a broken stream; the page does not.
+        source?.close();
+        if (isRefused) onRefused();
         timer = setTimeout(open, REOPEN_MS);
       });
     };

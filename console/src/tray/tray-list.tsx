@@ -12,9 +12,7 @@ type TrayListProps = { runs: readonly TrayRun[]; onClose(): void };
 export function TrayList({ runs, onClose }: TrayListProps) {
   const queued = runs.filter(({ status, isStarting }) => status === "queued" && !isStarting);
   const cancelQueued = useMutation({
-    mutationFn: async () => {
-      await Promise.allSettled(queued.map(({ run_id }) => client.runs.cancel(run_id)));
-    },
+    mutationFn: async () => client.runs.cancelAll({ status: "queued" }),
   });
   return (
     <section
@@ -26,6 +24,11 @@ export function TrayList({ runs, onClose }: TrayListProps) {
     >
       <header>
         <h2>{text.tray.label}</h2>
+        {cancelQueued.data && (
+          <span className={styles.note} role="status">
+            {text.tray.canceledCount(cancelQueued.data.canceled)}
+          </span>
+        )}
         {queued.length > 0 && (
           <Button size="s" onClick={() => cancelQueued.mutate()} aria-disabled={cancelQueued.isPending}>
             {text.tray.cancelQueued}

@@ -2,31 +2,56 @@
 import { useQuery } from "@tanstack/react-query";
 import { runQuery } from "../api/queries.ts";
 import { formatMoney } from "../format/money.ts";
+import { formatDuration } from "../format/time.ts";
 import { ProgressLine } from "../parts/progress-line.tsx";
 import { RunState } from "../parts/run-state.tsx";
 import { text } from "../text/text.ts";
 import styles from "./tray.module.css";
-import type { TrayRun } from "./tray-runs.ts";
+import { isOpen, type TrayRun } from "./tray-runs.ts";
 
-const POSITION_INTERVAL_MS = 5000;
+const POSITION_INTERVAL_MS = 3000;
 
 export function TrayProgress({ run }: { run: TrayRun }) {
-  const isQueued = run.status === "queued" && !run.isStarting;
-  // The place in the queue is no event: other runs change it.
-  const { data } = useQuery({ ...runQuery(run.run_id), enabled: isQueued, refetchInterval: POSITION_INTERVAL_MS });
+  if (run.isStarting) return <span className={styles.line}>{text.tray.starting}</span>;
+  if (run.status === "queued") return <QueuePlace runId={run.run_id} />;
   if (run.status === "processing") {
     return (
       <span className={styles.line}>
-        <span className="numeric">{Math.round(run.progress * 100)} %</span>
+        <span className={styles.percent}>{Math.round(run.progress * 100)} %</span>
         <ProgressLine value={run.progress} label={run.prompt ?? text.run.noPrompt} />
       </span>
     );
   }
-  const place = isQueued && data?.queue_position ? text.run.queuedAt(data.queue_position) : undefined;
   return (
     <span className={styles.line}>
-      {place ?? <RunState status={run.status} />}
-      {run.amount !== null && <span className="numeric">· {formatMoney(run.amount)}</span>}
+      <RunState status={run.status} />
+      <span className="numeric">{costOf(run)}</span>
     </span>
   );
 }
+
+function costOf(run: TrayRun): string {
+  if (isOpen(run)) return "";
+  if (run.amount !== null) return `· ${formatMoney(run.amount)}`;
+  return run.status === "completed" ? "" : `· ${text.tray.notCharged}`;
+}
+
+function QueuePlace({ runId }: { runId: string }) {
+  // The place in the queue is no event: other runs change it.
+  const { data } = useQuery({ ...runQuery(runId), refetchInterval: POSITION_INTERVAL_MS, staleTime: 0 });
+  const starts = data?.estimated_start_at;
+  const wait = starts ? Math.max(0, Date.parse(starts) - Date.now()) : undefined;
+  if (!data?.queue_position) return <RunStateLine />;
+  return (
+    <span className={styles.line}>
+      {text.run.queuedAt(data.queue_position)}
+      {wait !== undefined && <span>· {text.run.startsIn(formatDuration(wait))}</span>}
+    </span>
+  );
+}
+
+const RunStateLine = () => (
+  <span className={styles.line}>
+    <RunState status="queued" />
+  </span>
+);

@@ -9,6 +9,8 @@ export const TRAY_KEY = ["tray"];
 export const CONNECTION_KEY = ["connection"];
 
 const LIMIT = 100;
+/** How many of the newest runs are read for those that just ended. */
+const RECENT_LIMIT = 20;
 
 export const trayQuery = (queryClient: QueryClient) =>
   queryOptions({
@@ -22,6 +24,7 @@ async function readTray(queryClient: QueryClient): Promise<TrayRuns> {
   const lists = await Promise.all([
     client.runs.list({ status: "processing", limit: LIMIT }),
     client.runs.list({ status: "queued", limit: LIMIT }),
+    client.runs.list({ limit: RECENT_LIMIT }),
   ]);
   const listed = lists.flatMap(({ data }) => data);
   // Runs that ended while the page was offline are in neither list.

@@ -70,19 +70,25 @@ export function dropRun(runs: TrayRuns, runId: string): TrayRuns {
   return rest;
 }
 
+/** Uploads are sources of runs, not work that a user waits for. */
+const UPLOADS = ["upload", "mask-upload"];
+const isShown = ({ run_type }: TrayRun) => !UPLOADS.includes(run_type);
+
 const byCreation = (a: TrayRun, b: TrayRun) => (a.created_at < b.created_at ? -1 : 1);
 const byEnd = (a: TrayRun, b: TrayRun) => (a.updated_at > b.updated_at ? -1 : 1);
 
 /** Processing before queued, older before newer. */
 export const openRuns = (runs: TrayRuns): TrayRun[] => {
-  const open = Object.values(runs).filter(isOpen).sort(byCreation);
+  const open = Object.values(runs)
+    .filter((run) => isOpen(run) && isShown(run))
+    .sort(byCreation);
   return [...open.filter(({ status }) => status === "processing"), ...open.filter(({ status }) => status === "queued")];
 };
 
 export function recentlyEnded(runs: TrayRuns, now: number): TrayRun[] {
   const isRecent = ({ updated_at }: TrayRun) => now - Date.parse(updated_at) < SHOWN_AFTER_END_MS;
   return Object.values(runs)
-    .filter((run) => !isOpen(run) && isRecent(run))
+    .filter((run) => !isOpen(run) && isShown(run) && isRecent(run))
     .sort(byEnd)
     .slice(0, MAX_ENDED);
 }

@@ -1,13 +1,13 @@
-// An image field without a value: a button to choose a file, and an input for a URL or a run ID.
-import { ImageIcon } from "lucide-react";
+// An image field without a value: a button to choose a file, and an input for a URL or a run ID on request.
+import { ImageIcon, Link2 } from "lucide-react";
 import { useRef, useState } from "react";
 import { Button } from "../../parts/button.tsx";
-import fieldStyles from "../../parts/field.module.css";
 import { Icon } from "../../parts/icon.tsx";
 import { text } from "../../text/text.ts";
 import { ACCEPTED_FILES } from "../image-input.ts";
 import styles from "./image-widget.module.css";
-import { controlAttributes, type WidgetProps } from "./widget-props.ts";
+import { ReferenceInput } from "./reference-input.tsx";
+import type { WidgetProps } from "./widget-props.ts";
 
 type EmptyImageProps = WidgetProps & {
   accepts: "image" | "url" | "run";
@@ -18,23 +18,36 @@ type EmptyImageProps = WidgetProps & {
 
 export function EmptyImage({ accepts, uploading, onFile, onReference, ...props }: EmptyImageProps) {
   const chooser = useRef<HTMLInputElement>(null);
-  const [words, setWords] = useState("");
+  const [isEntering, setIsEntering] = useState(accepts === "run");
   return (
     <>
-      <button
-        type="button"
-        className={styles.choose}
-        aria-describedby={props.describedBy}
-        onClick={() => chooser.current?.click()}
-      >
-        <span className={styles.glyph}>
-          <Icon of={ImageIcon} size="l" />
-        </span>
-        <span>
-          <span className={styles.title}>{uploading ? text.image.uploading(uploading) : text.image.drop}</span>
-          <span className={styles.hint}>{text.image.dropHint}</span>
-        </span>
-      </button>
+      <div className={styles.row}>
+        <button
+          type="button"
+          id={props.id}
+          className={styles.choose}
+          aria-describedby={props.describedBy}
+          onClick={() => chooser.current?.click()}
+        >
+          <span className={styles.glyph}>
+            <Icon of={ImageIcon} size="l" />
+          </span>
+          <span className={styles.facts}>
+            <span className={styles.title}>{uploading ? text.image.uploading(uploading) : text.image.drop}</span>
+            <span className={styles.hint}>{text.image.dropHint}</span>
+          </span>
+        </button>
+        <Button
+          kind="quiet"
+          size="s"
+          isIconOnly
+          label={text.image.enter}
+          aria-expanded={isEntering}
+          onClick={() => setIsEntering(!isEntering)}
+        >
+          <Icon of={Link2} />
+        </Button>
+      </div>
       <input
         ref={chooser}
         type="file"
@@ -46,23 +59,7 @@ export function EmptyImage({ accepts, uploading, onFile, onReference, ...props }
           target.value = "";
         }}
       />
-      <div className={styles.reference}>
-        <input
-          {...controlAttributes({ ...props })}
-          className={fieldStyles.input}
-          placeholder={accepts === "run" ? text.image.runReference : text.image.reference}
-          value={words}
-          autoComplete="off"
-          spellCheck={false}
-          onChange={(event) => setWords(event.target.value)}
-          onKeyDown={(event) => {
-            if (event.key !== "Enter" || event.metaKey || event.ctrlKey || words === "") return;
-            event.preventDefault();
-            void onReference(words);
-          }}
-        />
-        {words !== "" && <Button onClick={() => void onReference(words)}>{text.image.use}</Button>}
-      </div>
+      {isEntering && <ReferenceInput {...props} accepts={accepts} onReference={onReference} />}
     </>
   );
 }

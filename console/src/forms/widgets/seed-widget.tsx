@@ -1,13 +1,12 @@
 // A seed: empty for a random one, or a number that the dice can draw.
-import { Dices } from "lucide-react";
+import { Dice5 } from "lucide-react";
 import { Button } from "../../parts/button.tsx";
 import fieldStyles from "../../parts/field.module.css";
 import { Icon } from "../../parts/icon.tsx";
 import { text } from "../../text/text.ts";
+import { drawSeed } from "../draw-seed.ts";
 import { parseNumber } from "../number-range.ts";
 import { asText, controlAttributes, type WidgetProps } from "./widget-props.ts";
-
-const drawSeed = () => crypto.getRandomValues(new Uint32Array(1))[0]!;
 
 export function SeedWidget(props: WidgetProps) {
   const { value, onChange } = props;
@@ -22,7 +21,7 @@ export function SeedWidget(props: WidgetProps) {
         onChange={(event) => onChange(parseNumber(event.target.value.replaceAll(/\D/g, "")))}
       />
       <Button isIconOnly label={text.form.newSeed} onClick={() => onChange(drawSeed())}>
-        <Icon of={Dices} />
+        <Icon of={Dice5} />
       </Button>
     </div>
   );

@@ -17,6 +17,10 @@ export type FieldProps = {
   model?: string | undefined;
   /** Without label and hint, for the items of a list. */
   isBare?: boolean | undefined;
+  /** Buttons within the field. */
+  tools?: ReactNode;
+  /** Shares its row with the field beside it. */
+  isHalf?: boolean | undefined;
 };
 
 export type WidgetProps = FieldProps & {
