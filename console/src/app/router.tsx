@@ -17,6 +17,7 @@ import {
   parseCompareSearch,
   parseGallerySearch,
   parseMakeSearch,
+  parsePaintSearch,
   parsePeopleSearch,
   parseRunSearch,
 } from "./search-params.ts";
@@ -88,7 +89,8 @@ const tenantsRoute = createRoute({ ...below("/tenants"), component: notBuilt(tex
 const paintRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/paint/$runId",
-  component: notBuilt(text.navigation.paint),
+  validateSearch: parsePaintSearch,
+  component: lazyRouteComponent(() => import("../paint/paint-page.tsx"), "PaintPage"),
 });
 
 const routeTree = rootRoute.addChildren([

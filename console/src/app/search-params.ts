@@ -1,4 +1,6 @@
 // Search parameters of the pages. A value of the wrong kind is left out, so that an edited URL still opens its page.
+import { PAINT_MODES, type PaintMode } from "../paint/paint-modes.ts";
+
 const isText = (value: unknown): value is string => typeof value === "string" && value !== "";
 
 const pickText =
@@ -27,4 +29,10 @@ type PeopleTab = (typeof PEOPLE_TABS)[number];
 export function parsePeopleSearch(search: Record<string, unknown>): { tab?: PeopleTab } {
   const tab = PEOPLE_TABS.find((each) => each === search.tab);
   return tab ? { tab } : {};
+}
+
+export function parsePaintSearch(search: Record<string, unknown>): { mode?: PaintMode; output?: number } {
+  const mode = PAINT_MODES.find((each) => each === search.mode);
+  const output = Number.isInteger(search.output) && Number(search.output) > 0 ? Number(search.output) : undefined;
+  return { ...(mode && { mode }), ...(output && { output }) };
 }

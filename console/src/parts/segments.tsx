@@ -1,11 +1,13 @@
 // One choice of few, side by side. Arrow keys move between the choices.
+import type { LucideIcon } from "lucide-react";
 import { ToggleButton, ToggleButtonGroup } from "react-aria-components";
 import { classNames } from "./class-names.ts";
+import { Icon } from "./icon.tsx";
 import styles from "./segments.module.css";
 
 type SegmentsProps = {
   label: string;
-  options: readonly { id: string; label: string }[];
+  options: readonly { id: string; label: string; icon?: LucideIcon }[];
   /** The chosen ID; null if none is chosen. */
   value: string | null;
   onChange(id: string): void;
@@ -30,6 +32,7 @@ export function Segments({ label, options, value, onChange, isSmall, isFilling, 
     >
       {options.map((option) => (
         <ToggleButton key={option.id} id={option.id} className={styles.segment ?? ""}>
+          {option.icon && <Icon of={option.icon} size="s" />}
           {option.label}
         </ToggleButton>
       ))}

@@ -2,6 +2,7 @@
 // file.
 import { keysText } from "./keys.ts";
 import { peopleText } from "./people.ts";
+import { paintText } from "./paint.ts";
 import { pixelsText } from "./pixels.ts";
 import { stepUpText } from "./step-up.ts";
 import { makeWords, operationTitles } from "./make.ts";
@@ -247,5 +248,6 @@ export const en = {
     video: "Video",
     end: "This is the first run.",
   },
+  paint: paintText,
   pixels: pixelsText,
 };
