@@ -91,6 +91,10 @@ const CONSOLE_AREAS: Record<string, string[]> = {
   runs: ["api", "shell", "parts", "text", "format"],
   keys: ["api", "forms", "shell", "parts", "text", "format"],
   people: ["api", "forms", "shell", "parts", "text", "format"],
+  usage: ["api", "shell", "parts", "text", "format"],
+  webhooks: ["api", "forms", "shell", "parts", "text", "format"],
+  system: ["api", "shell", "parts", "text", "format"],
+  tenants: ["api", "forms", "shell", "parts", "text", "format"],
 };
 const CONSOLE_COMPOSITION = ["app", "main", "styles"];
 

@@ -10,6 +10,7 @@ import {
 import { PaletteHost } from "../palette/palette-host.tsx";
 import { Shell } from "../shell/shell.tsx";
 import { text } from "../text/text.ts";
+import { parseUsageSearch } from "../usage/usage-search.ts";
 import { NotBuiltPage } from "./not-built-page.tsx";
 import { NotFoundPage } from "./not-found-page.tsx";
 import { PageCrash } from "./page-crash.tsx";
@@ -69,7 +70,11 @@ const compareRoute = createRoute({
   component: lazyRouteComponent(() => import("../compare/compare-page.tsx"), "ComparePage"),
 });
 const modelsRoute = createRoute({ ...below("/models"), component: notBuilt(text.navigation.models) });
-const usageRoute = createRoute({ ...below("/usage"), component: notBuilt(text.navigation.usage) });
+const usageRoute = createRoute({
+  ...below("/usage"),
+  validateSearch: parseUsageSearch,
+  component: lazyRouteComponent(() => import("../usage/usage-page.tsx"), "UsagePage"),
+});
 const webhooksRoute = createRoute({ ...below("/webhooks"), component: notBuilt(text.navigation.webhooks) });
 const deliveryRoute = createRoute({
   ...below("/deliveries/$deliveryId"),

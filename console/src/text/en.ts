@@ -1,11 +1,15 @@
 // All words of the console, in English. Components read them through `text`, so that a second language is one more
 // file.
 import { keysText } from "./keys.ts";
-import { peopleText } from "./people.ts";
+import { makeWords, operationTitles } from "./make.ts";
 import { paintText } from "./paint.ts";
+import { peopleText } from "./people.ts";
 import { pixelsText } from "./pixels.ts";
 import { stepUpText } from "./step-up.ts";
-import { makeWords, operationTitles } from "./make.ts";
+import { systemText } from "./system.ts";
+import { tenantsText } from "./tenants.ts";
+import { usageText } from "./usage.ts";
+import { webhooksText } from "./webhooks.ts";
 
 const plural = (count: number, one: string, many = `${one}s`) => `${count} ${count === 1 ? one : many}`;
 
@@ -13,6 +17,10 @@ export const en = {
   product: "Gesso",
   keys: keysText,
   people: peopleText,
+  usage: usageText,
+  webhooks: webhooksText,
+  system: systemText,
+  tenants: tenantsText,
   stepUp: stepUpText,
   navigation: {
     main: "Main",

@@ -1,0 +1,2 @@
+// Words of the system page.
+export const systemText = {};

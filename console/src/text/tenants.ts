@@ -1,0 +1,2 @@
+// Words of the tenants page.
+export const tenantsText = {};

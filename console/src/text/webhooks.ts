@@ -1,0 +1,2 @@
+// Words of the webhooks page.
+export const webhooksText = {};

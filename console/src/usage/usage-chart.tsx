@@ -1,0 +1,123 @@
+// Stacked bars per day or month. The drawing is for the eye; a table with the same numbers follows for screen readers.
+import { useRef } from "react";
+import { formatMoney } from "../format/money.ts";
+import { useWidth } from "../parts/use-width.ts";
+import { text } from "../text/text.ts";
+import { CHART_HEIGHT, layoutBars } from "./bar-layout.ts";
+import { formatDay, formatLongDay, formatLongMonth, formatMonth } from "./date-range.ts";
+import type { GroupedUsage } from "./group-usage.ts";
+import styles from "./usage-chart.module.css";
+import type { Measure } from "./usage-search.ts";
+
+type UsageChartProps = {
+  usage: GroupedUsage;
+  measure: Measure;
+  title: string;
+  range: string;
+  names: readonly string[];
+  isMonthly: boolean;
+  today: string;
+  onPoint(bucket: number | undefined): void;
+};
+
+const MICROS = 1e6;
+
+export const formatMeasure = (value: number, measure: Measure): string =>
+  measure === "spend" ? formatMoney(value / MICROS) : value.toLocaleString("en");
+
+const formatStart = (start: string, isMonthly: boolean) => (isMonthly ? formatMonth(start) : formatDay(start));
+
+export function UsageChart(props: UsageChartProps) {
+  const { usage, measure, title, range, isMonthly, today, onPoint } = props;
+  const box = useRef<HTMLDivElement>(null);
+  const width = useWidth(box);
+  const values = usage.buckets.map((bucket) => (measure === "spend" ? bucket.micros : bucket.runs));
+  const { rects, lines, labels, columnWidth, left } = layoutBars(values, width);
+  const last = usage.buckets.length - 1;
+  return (
+    <div ref={box} className={styles.box} onMouseLeave={() => onPoint(undefined)}>
+      <svg
+        className={styles.chart}
+        viewBox={`0 0 ${width} ${CHART_HEIGHT}`}
+        width={width}
+        height={CHART_HEIGHT}
+        role="img"
+        aria-label={text.usage.chart(title, range)}
+      >
+        {lines.map(({ y, value }) => (
+          <g key={value}>
+            <line className={styles.line} x1={left - 4} x2={width} y1={y} y2={y} />
+            <text x={left - 12} y={y + 4} textAnchor="end">
+              {formatMeasure(value, measure)}
+            </text>
+          </g>
+        ))}
+        {rects.map(({ bucket, series, ...rect }) => (
+          <rect
+            key={`${bucket} ${series}`}
+            className={styles[`series${Math.min(series, 4)}`]}
+            data-value={values[bucket]?.[series]}
+            rx={1}
+            {...rect}
+          />
+        ))}
+        {labels.map(({ x, bucket }) => {
+          const start = usage.buckets[bucket]?.start ?? "";
+          const isToday = bucket === last && (start === today || start === today.slice(0, 7));
+          return (
+            <text
+              key={start}
+              className={isToday ? styles.today : undefined}
+              x={bucket === last && last > 0 ? Math.min(x + 18, width) : x}
+              y={CHART_HEIGHT - 5}
+              textAnchor={bucket === last && last > 0 ? "end" : "middle"}
+            >
+              {isToday && !isMonthly ? text.usage.today : formatStart(start, isMonthly)}
+            </text>
+          );
+        })}
+        {usage.buckets.map(({ start }, bucket) => (
+          // biome-ignore lint/a11y/noStaticElementInteractions: the numbers are in the table that follows
+          <rect
+            key={start}
+            className={styles.column}
+            x={left + bucket * columnWidth}
+            y={0}
+            width={columnWidth}
+            height={CHART_HEIGHT}
+            onMouseEnter={() => onPoint(bucket)}
+          />
+        ))}
+      </svg>
+      <ChartTable {...props} />
+    </div>
+  );
+}
+
+function ChartTable({ usage, measure, title, names, isMonthly }: UsageChartProps) {
+  return (
+    <table className="visually-hidden">
+      <caption>{title}</caption>
+      <thead>
+        <tr>
+          <th scope="col">{isMonthly ? text.usage.month : text.usage.day}</th>
+          {names.map((name) => (
+            <th key={name} scope="col">
+              {name}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {usage.buckets.map((bucket) => (
+          <tr key={bucket.start}>
+            <th scope="row">{isMonthly ? formatLongMonth(bucket.start) : formatLongDay(bucket.start)}</th>
+            {(measure === "spend" ? bucket.micros : bucket.runs).map((value, index) => (
+              <td key={names[index]}>{formatMeasure(value, measure)}</td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
