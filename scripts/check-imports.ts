@@ -83,18 +83,19 @@ const CONSOLE_AREAS: Record<string, string[]> = {
   shell: ["api", "parts", "text", "format", "tray"],
   palette: ["api", "forms", "shell", "parts", "text"],
   make: ["api", "forms", "tray", "shell", "parts", "text", "format", "assets"],
-  gallery: ["api", "tray", "shell", "parts", "text", "format"],
+  "run-search": ["parts", "text"],
+  gallery: ["api", "run-search", "tray", "shell", "parts", "text", "format"],
   run: ["api", "forms", "tray", "shell", "parts", "text", "format"],
   pixels: ["api", "parts", "text"],
   compare: ["api", "shell", "pixels", "parts", "text"],
   paint: ["api", "forms", "make", "pixels", "shell", "tray", "parts", "text", "format"],
-  runs: ["api", "shell", "parts", "text", "format"],
   keys: ["api", "forms", "shell", "parts", "text", "format"],
   people: ["api", "forms", "shell", "parts", "text", "format"],
   usage: ["api", "shell", "parts", "text", "format"],
   webhooks: ["api", "forms", "shell", "parts", "text", "format"],
   system: ["api", "shell", "parts", "text", "format"],
   tenants: ["api", "forms", "shell", "parts", "text", "format"],
+  runs: ["api", "run-search", "shell", "parts", "text", "format"],
 };
 const CONSOLE_COMPOSITION = ["app", "main", "styles"];
 

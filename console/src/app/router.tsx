@@ -20,6 +20,7 @@ import {
   parseMakeSearch,
   parsePaintSearch,
   parsePeopleSearch,
+  parseRunListSearch,
   parseRunSearch,
 } from "./search-params.ts";
 
@@ -62,6 +63,7 @@ const runRoute = createRoute({
 });
 const runsRoute = createRoute({
   ...below("/runs"),
+  validateSearch: parseRunListSearch,
   component: lazyRouteComponent(() => import("../runs/runs-page.tsx"), "RunsPage"),
 });
 const compareRoute = createRoute({

@@ -1,5 +1,6 @@
 // Search parameters of the pages. A value of the wrong kind is left out, so that an edited URL still opens its page.
 import { PAINT_MODES, type PaintMode } from "../paint/paint-modes.ts";
+import { type ListSearch, parseListSearch } from "../run-search/list-search.ts";
 
 const isText = (value: unknown): value is string => typeof value === "string" && value !== "";
 
@@ -11,7 +12,20 @@ const pickText =
     };
 
 export const parseMakeSearch = pickText("operation", "model", "from", "seed");
-export const parseGallerySearch = pickText("q");
+const pickMonth = pickText("at");
+
+export type GallerySearch = ListSearch & { at?: string };
+/** `at`: the newest month or day of the list. */
+export const parseGallerySearch = (search: Record<string, unknown>): GallerySearch => ({
+  ...parseListSearch(search),
+  ...pickMonth(search),
+});
+
+const pickStatus = pickText("status");
+export const parseRunListSearch = (search: Record<string, unknown>): ListSearch & { status?: string } => ({
+  ...parseListSearch(search),
+  ...pickStatus(search),
+});
 export const parseCompareSearch = pickText("items");
 const pickRunTexts = pickText("node");
 

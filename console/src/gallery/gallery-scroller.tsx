@@ -1,54 +1,102 @@
-// Draws only the rows of the gallery that are on the screen or near it.
-import type { Run } from "@gesso/client";
-import { useVirtualizer } from "@tanstack/react-virtual";
-import { useEffect, useMemo, useRef } from "react";
+// The rows of the gallery on the screen. Arrow keys move between tiles; the page loads more rows at both ends.
+import { type KeyboardEvent, type RefObject, useEffect, useMemo, useRef } from "react";
 import { cssVariables } from "../parts/css-variables.ts";
-import { text } from "../text/text.ts";
+import { DayHeading } from "./day-heading.tsx";
+import { focusTile, keyOfTile } from "./focus-tile.ts";
 import styles from "./gallery-page.module.css";
-import { GalleryRowView } from "./gallery-row-view.tsx";
-import { galleryRows } from "./gallery-rows.ts";
-import { useLayout } from "./use-layout.ts";
+import type { GalleryLayout, GalleryRow } from "./gallery-rows.ts";
+import { GalleryTile, type TileActions } from "./gallery-tile.tsx";
+import { placesOf, tileAfterKey } from "./tile-moves.ts";
+import { useRowsInView } from "./use-rows-in-view.ts";
 
-const OVERSCAN_ROWS = 4;
+/** Rows are loaded when the reader is this near to an end. */
+const NEAR_ROWS = 8;
 
-/** Where the reader was, for the way back from a run. */
-let lastOffset = 0;
+type GalleryScrollerProps = {
+  scroller: RefObject<HTMLDivElement | null>;
+  rows: readonly GalleryRow[];
+  layout: GalleryLayout | undefined;
+  listKey: string;
+  /** The tile that Tab leads to. */
+  current: string | undefined;
+  selected: ReadonlySet<string>;
+  tileActions: TileActions;
+  foot: string;
+  onKey(event: KeyboardEvent): void;
+  onOlder(): void;
+  onNewer(): void;
+  onDate(date: string): void;
+};
 
-export function GalleryScroller({ runs, onEnd }: { runs: readonly Run[]; onEnd(): void }) {
-  const scroller = useRef<HTMLDivElement>(null);
-  const layout = useLayout(scroller);
-  const rows = useMemo(() => (layout ? galleryRows(runs, layout, new Date()) : []), [runs, layout]);
-  const virtualizer = useVirtualizer({
-    count: rows.length,
-    getScrollElement: () => scroller.current,
-    estimateSize: (index) => rows[index]?.height ?? 0,
-    getItemKey: (index) => rows[index]?.key ?? index,
-    overscan: OVERSCAN_ROWS,
-    initialOffset: lastOffset,
-  });
+export function GalleryScroller(props: GalleryScrollerProps) {
+  const { scroller, rows, layout, listKey, current, selected, tileActions, onOlder, onNewer, onDate } = props;
+  const { virtualizer, top } = useRowsInView(scroller, rows, listKey);
   const shown = virtualizer.getVirtualItems();
-  const lastShown = shown.at(-1)?.index ?? 0;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: new rows have other heights
+  const places = useMemo(() => placesOf(rows, layout?.gap ?? 0), [rows, layout]);
+  const wanted = useRef<string>(undefined);
+  const [first, last] = [shown[0]?.index ?? 0, shown.at(-1)?.index ?? 0];
   useEffect(() => {
-    virtualizer.measure();
-  }, [virtualizer, rows]);
+    if (rows.length === 0 || last >= rows.length - NEAR_ROWS) onOlder();
+    if (rows.length > 0 && first < NEAR_ROWS) onNewer();
+  }, [first, last, rows.length, onOlder, onNewer]);
   useEffect(() => {
-    if (rows.length > 0 && lastShown >= rows.length - 1) onEnd();
-  }, [lastShown, rows.length, onEnd]);
+    if (top) onDate(top.date);
+  }, [top, onDate]);
+  useEffect(() => {
+    // The tile may be drawn only after the list has scrolled to it.
+    if (wanted.current && focusTile(scroller.current, wanted.current)) wanted.current = undefined;
+  });
+  const isCurrentDrawn = shown.some(({ index }) => rowHasTile(rows[index], current));
+  const tabStop = isCurrentDrawn ? current : firstTileOf(top, rows);
+  const onKeyDown = (event: KeyboardEvent) => {
+    const key = keyOfTile(event.target);
+    const next = key && !event.altKey && !event.metaKey ? tileAfterKey(places, key, event.key) : undefined;
+    if (!next) return props.onKey(event);
+    event.preventDefault();
+    wanted.current = next.key;
+    virtualizer.scrollToIndex(next.row, { align: "auto" });
+    if (focusTile(scroller.current, next.key)) wanted.current = undefined;
+  };
   return (
-    <section
-      ref={scroller}
-      className={styles.scroller}
-      aria-label={text.gallery.title}
-      onScroll={({ currentTarget }) => {
-        lastOffset = currentTarget.scrollTop;
-      }}
-    >
+    // biome-ignore lint/a11y/noStaticElementInteractions: keys of the tiles, which have the focus, arrive here
+    <div ref={scroller} className={styles.scroller} onKeyDown={onKeyDown}>
       <div ref={cssVariables({ "--total": `${virtualizer.getTotalSize()}px` })} className={styles.rows}>
-        {shown.map(({ key, index, start }) => (
-          <GalleryRowView key={key} row={rows[index]!} start={start} />
-        ))}
+        {shown.map(({ key, index, start }) => {
+          const row = rows[index];
+          return (
+            row && (
+              <div
+                key={key}
+                ref={cssVariables({ "--y": `${start}px`, "--h": `${row.height}px` })}
+                className={styles.row}
+              >
+                {row.kind === "day" ? (
+                  <DayHeading day={row} />
+                ) : (
+                  row.tiles.map((tile) => (
+                    <GalleryTile
+                      key={tile.key}
+                      tile={tile}
+                      isCurrent={tile.key === tabStop}
+                      isSelected={selected.has(tile.run.run_id)}
+                      actions={tileActions}
+                    />
+                  ))
+                )}
+              </div>
+            )
+          );
+        })}
       </div>
-    </section>
+      <p className={styles.foot}>{props.foot}</p>
+    </div>
   );
+}
+
+const rowHasTile = (row: GalleryRow | undefined, key: string | undefined) =>
+  row?.kind === "tiles" && row.tiles.some((tile) => tile.key === key);
+
+function firstTileOf(top: GalleryRow | undefined, rows: readonly GalleryRow[]): string | undefined {
+  const row = top?.kind === "tiles" ? top : rows[top ? rows.indexOf(top) + 1 : 0];
+  return row?.kind === "tiles" ? row.tiles[0]?.key : undefined;
 }

@@ -8,9 +8,13 @@ export type OutputWithThumbnails = Output & {
   thumbhash?: string | null;
 };
 
-/** The URL for a tile: a small copy, or the file itself if it is an image. */
-export function tileUrlOf(output: OutputWithThumbnails): string | undefined {
-  if (output.thumbnails) return output.thumbnails.large;
+/** The longer side of the small copy, in pixels. */
+const SMALL_SIDE = 320;
+
+/** The URL for a tile: a copy that is large enough for the screen, or the file itself if it is an image. */
+export function tileUrlOf(output: OutputWithThumbnails, shownWidth?: number): string | undefined {
+  const isSmallEnough = shownWidth !== undefined && shownWidth * (globalThis.devicePixelRatio ?? 1) <= SMALL_SIDE;
+  if (output.thumbnails) return isSmallEnough ? output.thumbnails.small : output.thumbnails.large;
   return output.media_type.startsWith("image/") ? output.url : undefined;
 }
 

@@ -8,11 +8,12 @@ import { Icon } from "./icon.tsx";
 import styles from "./run-tile.module.css";
 import { type OutputWithThumbnails, placeholderOf, tileUrlOf } from "./thumbnails.ts";
 
-type TileImageProps = { output: OutputWithThumbnails; alt: string };
+/** `shownWidth`: in CSS pixels, where it is known. */
+type TileImageProps = { output: OutputWithThumbnails; alt: string; shownWidth?: number };
 
-export function TileImage({ output, alt }: TileImageProps) {
+export function TileImage({ output, alt, shownWidth }: TileImageProps) {
   const [isLoaded, setIsLoaded] = useState(false);
-  const url = tileUrlOf(output);
+  const url = tileUrlOf(output, shownWidth);
   const placeholder = placeholderOf(output);
   return (
     <>

@@ -10,6 +10,9 @@ import { systemText } from "./system.ts";
 import { tenantsText } from "./tenants.ts";
 import { usageText } from "./usage.ts";
 import { webhooksText } from "./webhooks.ts";
+import { galleryText } from "./gallery.ts";
+import { runsText } from "./runs.ts";
+import { searchText } from "./search.ts";
 
 const plural = (count: number, one: string, many = `${one}s`) => `${count} ${count === 1 ? one : many}`;
 
@@ -212,7 +215,7 @@ export const en = {
       total: (runs: number) => `${plural(runs, "run")} in all`,
     },
   },
-  runs: { all: "All", empty: "No runs yet. Start one on Make.", more: "Show more" },
+  runs: runsText,
   tray: {
     label: "Runs in progress",
     empty: "No runs in progress. Runs continue when you close this page.",
@@ -257,5 +260,7 @@ export const en = {
     end: "This is the first run.",
   },
   paint: paintText,
+  gallery: galleryText,
+  search: searchText,
   pixels: pixelsText,
 };

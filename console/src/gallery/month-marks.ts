@@ -1,0 +1,28 @@
+// The marks of the month slider: which months are named and which are ticks.
+export type MonthMark = { month: string; label: string | null; year: string | null };
+
+const MAX_NAMED_MONTHS = 15;
+const MAX_TICKED_MONTHS = 40;
+const QUARTERS = ["03", "06", "09"];
+
+const nameOf = (month: string, style: "short" | "long"): string =>
+  new Date(`${month}-15T12:00:00`).toLocaleDateString("en-GB", {
+    month: style,
+    ...(style === "long" && { year: "numeric" }),
+  });
+
+export const longMonth = (month: string): string => nameOf(month, "long");
+
+/** `months` newest first. The first year is named month by month, earlier ones by quarters, and many only by years. */
+export function monthMarks(months: readonly string[]): MonthMark[] {
+  return months.map((month, index) => {
+    const [year = "", number = ""] = month.split("-");
+    const isNewYear = months[index - 1]?.startsWith(year) !== true;
+    const isNamed = index < MAX_NAMED_MONTHS || (months.length <= MAX_TICKED_MONTHS && QUARTERS.includes(number));
+    return {
+      month,
+      label: isNamed && months.length <= 120 ? nameOf(month, "short") : null,
+      year: isNewYear ? year : null,
+    };
+  });
+}
