@@ -96,6 +96,7 @@ const CONSOLE_AREAS: Record<string, string[]> = {
   system: ["api", "shell", "parts", "text", "format"],
   tenants: ["api", "forms", "shell", "parts", "text", "format"],
   runs: ["api", "run-search", "shell", "parts", "text", "format"],
+  models: ["api", "forms", "shell", "parts", "text", "format"],
 };
 const CONSOLE_COMPOSITION = ["app", "main", "styles"];
 

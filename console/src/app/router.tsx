@@ -71,7 +71,10 @@ const compareRoute = createRoute({
   validateSearch: parseCompareSearch,
   component: lazyRouteComponent(() => import("../compare/compare-page.tsx"), "ComparePage"),
 });
-const modelsRoute = createRoute({ ...below("/models"), component: notBuilt(text.navigation.models) });
+const modelsRoute = createRoute({
+  ...below("/models"),
+  component: lazyRouteComponent(() => import("../models/models-page.tsx"), "ModelsPage"),
+});
 const usageRoute = createRoute({
   ...below("/usage"),
   validateSearch: parseUsageSearch,

@@ -2,6 +2,7 @@
 // file.
 import { keysText } from "./keys.ts";
 import { makeWords, operationTitles } from "./make.ts";
+import { modelsText } from "./models.ts";
 import { paintText } from "./paint.ts";
 import { peopleText } from "./people.ts";
 import { pixelsText } from "./pixels.ts";
@@ -113,6 +114,7 @@ export const en = {
     otherRatio: "Other",
     newSeed: "New seed",
     defaultValue: (value: string) => `default ${value}`,
+    choose: "Choose",
     chooseNone: "Default",
     on: "On",
     off: "Off",
@@ -259,6 +261,7 @@ export const en = {
     video: "Video",
     end: "This is the first run.",
   },
+  models: modelsText,
   paint: paintText,
   gallery: galleryText,
   search: searchText,

@@ -24,7 +24,8 @@ export function ChoiceWidget(props: WidgetProps) {
       />
     );
   }
-  const preset = field.default === undefined ? text.form.chooseNone : text.form.defaultValue(String(field.default));
+  const none = state.isRequired ? text.form.choose : text.form.chooseNone;
+  const preset = field.default === undefined ? none : text.form.defaultValue(String(field.default));
   return (
     <select
       {...controlAttributes(props)}

@@ -1,0 +1,98 @@
+// What the Models page says about the catalogue: kinds of work, providers in order, prices, and what is wrong with an
+// offer.
+import type { CatalogueOffer, ModelCatalogue } from "@gesso/client";
+import { formatMoney } from "../format/money.ts";
+import { formatClock } from "../format/time.ts";
+import { text } from "../text/text.ts";
+
+export type CatalogueModel = ModelCatalogue["models"][number];
+
+const GROUP_TASKS: Record<string, readonly string[]> = {
+  generate: ["image.generate", "image.character", "image.reference"],
+  edit: ["image.edit", "image.remove", "image.reframe", "image.upscale", "image.resize", "image.blend"],
+  combine: ["image.combine"],
+  video: ["video.generate"],
+  cutOut: ["image.segment", "image.remove-background", "image.cut"],
+  words: ["image.describe", "prompt.enhance"],
+};
+
+const isInGroup = ({ offers }: CatalogueModel, group: string): boolean =>
+  offers.some(({ task }) => GROUP_TASKS[group]?.includes(task));
+
+/** The kinds of work that at least one model does. */
+export const listGroups = ({ models }: ModelCatalogue): string[] =>
+  Object.keys(GROUP_TASKS).filter((group) => models.some((model) => isInGroup(model, group)));
+
+export const listProviders = ({ models }: ModelCatalogue): string[] => [
+  ...new Set(models.flatMap(({ offers }) => offers.map(({ provider }) => provider))),
+];
+
+/** Models of a group with an offer in use first, then retired ones; optionally the cheapest first. */
+export function selectModels(catalogue: ModelCatalogue, group: string, isByPrice: boolean): CatalogueModel[] {
+  const chosen = catalogue.models.filter((model) => group === "all" || isInGroup(model, group));
+  if (!isByPrice) return chosen;
+  const priceOf = (model: CatalogueModel) => leadingOffer(model).price ?? Number.POSITIVE_INFINITY;
+  return chosen.toSorted((a, b) => (priceOf(a) < priceOf(b) ? -1 : Number(priceOf(a) > priceOf(b))));
+}
+
+/** The offer that a model is described by: the preferred one of its first task. */
+export const leadingOffer = ({ offers }: CatalogueModel): CatalogueOffer =>
+  offers.find(({ preferred }) => preferred) ?? offers[0]!;
+
+export const listTasks = ({ offers }: CatalogueModel): string[] => [...new Set(offers.map(({ task }) => task))];
+
+export const taskLabel = (task: string): string => (text.models.tasks as Record<string, string>)[task] ?? task;
+
+/** Its description, or else the operations that use it. */
+export function describeModel({ model, description }: CatalogueModel, tasks: ModelCatalogue["tasks"]): string {
+  if (description) return description;
+  const names = tasks.flatMap(({ models, operations }) => (models.includes(model) ? operations : []));
+  return names.length > 0 ? text.models.usedBy([...new Set(names)]) : "";
+}
+
+/** The providers of the leading task in the order in which Gesso tries them. */
+export function providersInOrder(model: CatalogueModel): string[] {
+  const { task } = leadingOffer(model);
+  const used = model.offers.filter((offer) => offer.task === task && offer.lifecycle.state !== "retired");
+  return [...new Set(used.map(({ provider }) => provider))];
+}
+
+export function formatPrice({ price }: Pick<CatalogueOffer, "price">): string {
+  if (price === null) return text.models.unknownPrice;
+  return price === 0 ? text.models.free : formatMoney(price);
+}
+
+export const formatUnit = ({ price, per }: Pick<CatalogueOffer, "price" | "per">): string =>
+  price ? ((text.models.per as Record<string, string>)[per] ?? per) : "";
+
+export const formatSpeed = ({ latency }: CatalogueOffer): string =>
+  (text.models.speeds as Record<string, string>)[latency] ?? latency;
+
+const formatDay = (day: string): string =>
+  new Date(`${day}T00:00:00Z`).toLocaleDateString("en-GB", { day: "numeric", month: "short", timeZone: "UTC" });
+
+/** What is wrong with an offer, or will be. Undefined if there is nothing to say. */
+export function describeTrouble(offer: CatalogueOffer, now: number): string | undefined {
+  const { open_until: openUntil, lifecycle, provider } = offer;
+  const words = text.models;
+  if (openUntil !== null && Date.parse(openUntil) > now) return words.paused(provider, formatClock(openUntil));
+  const { state, since, successor } = lifecycle;
+  const isFuture = since !== null && Date.parse(since) > now;
+  const day = since === null ? "" : formatDay(since);
+  const sentence =
+    state === "retired"
+      ? words.retired
+      : state === "deprecated"
+        ? isFuture
+          ? words.retires(day)
+          : words.deprecated
+        : isFuture
+          ? words.willBeDeprecated(day)
+          : undefined;
+  return sentence && successor ? `${sentence} · ${words.successor(successor)}` : sentence;
+}
+
+/** The troubles of the offers that a request for the model can meet, each once. */
+export const listTroubles = ({ offers }: CatalogueModel, now: number): string[] => [
+  ...new Set(offers.flatMap((offer) => describeTrouble(offer, now) ?? [])),
+];
