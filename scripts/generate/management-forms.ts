@@ -28,7 +28,12 @@ type Place = { section: FormField["section"]; isRequired: boolean };
 function describeManagementField(name: string, unresolved: Schema, place: Place, contract: Contract): FormField {
   const schema = resolveSchema(unresolved, contract);
   const { default: preset, ...described } = describeField(name, schema, place);
-  const field = { ...described, ...(preset !== null && preset !== undefined && { default: preset }) };
+  const field = {
+    ...described,
+    // In a form, null is an empty field.
+    ...(described.description && { description: described.description.replaceAll(/\bnull: /g, "Empty: ") }),
+    ...(preset !== null && preset !== undefined && { default: preset }),
+  };
   if (schema.type === "object" && schema.properties) {
     const { default: _, ...group } = field;
     const items = Object.entries(schema.properties).map(([inner, own]) =>

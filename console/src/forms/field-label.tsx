@@ -15,7 +15,7 @@ type FieldLabelProps = {
 };
 
 /** Widgets whose meaning is clear from their label and look. */
-const WITHOUT_HINT = ["ratio", "image", "seed"];
+const WITHOUT_HINT = ["ratio", "image", "seed", "scopes"];
 
 export function FieldLabel({ id, hintId, field, state, value, model = "" }: FieldLabelProps) {
   const { label, maxLength, isLong, description = "", isDeprecated } = field;

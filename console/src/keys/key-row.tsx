@@ -29,6 +29,7 @@ export function KeyRow({ apiKey, now, isOwnerShown, isOwn, onAction }: KeyRowPro
           <span className={classNames("mono", table.quiet)}>{text.keys.hint(apiKey.hint)}</span>
           {isOwn && <span className={styles.tag}>{text.keys.ownKey}</span>}
         </span>
+        <span className={table.narrow}>{describeScopes(apiKey.scopes)}</span>
       </td>
       {isOwnerShown && <td className={table.second}>{apiKey.user_id}</td>}
       <td className={table.first}>{describeScopes(apiKey.scopes)}</td>

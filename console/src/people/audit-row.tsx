@@ -15,7 +15,12 @@ export function AuditRow({ entry }: { entry: AuditEntry }) {
         <span className={table.sub}>{text.people.audit.entry(entry.entry)}</span>
       </td>
       <td className={table.first}>{entry.user_id}</td>
-      <td className={table.strong}>{entry.action}</td>
+      <td>
+        <span className={table.strong}>{entry.action}</span>
+        <span className={table.narrow}>
+          {entry.user_id} · {entry.subject}
+        </span>
+      </td>
       <td className={table.first}>
         <span className="mono">{entry.subject}</span>
       </td>
