@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { chosenModel, fieldStates } from "./field-states.ts";
+import { chosenModel, fieldStates, isComplete, mergedFieldStates } from "./field-states.ts";
 import { findOperationForm, MODELS } from "./operation-forms.ts";
 
 const form = findOperationForm("images.generate");
@@ -34,4 +34,19 @@ it("limits the values of a field to those of the model", () => {
 it("requires the second of two fields that belong together once the first is set", () => {
   expect(statesWith({}).get("lora_high_name")?.isRequired).toBe(false);
   expect(statesWith({ lora_low_name: "a" }).get("lora_high_name")?.isRequired).toBe(true);
+});
+
+it("requires a field that one of several models requires", () => {
+  const inputs = [{ model_type: "flux-dev" }, { model_type: "vendorb-imagen4" }];
+  const states = mergedFieldStates({ form, models: MODELS }, inputs);
+  expect(states.get("aspect_ratio")?.isRequired).toBe(true);
+  expect(states.get("steps")?.isUnused).toBe(false);
+});
+
+it("tells a complete request from one that lacks a field or one of several sources", () => {
+  const upscale = findOperationForm("images.upscale");
+  expect(isComplete({ form, values: {}, models: MODELS })).toBe(false);
+  expect(isComplete({ form, values: { prompt: "a" }, models: MODELS })).toBe(true);
+  expect(isComplete({ form: upscale, values: {}, models: MODELS })).toBe(false);
+  expect(isComplete({ form: upscale, values: { run_id: "a" }, models: MODELS })).toBe(true);
 });

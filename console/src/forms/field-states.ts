@@ -30,6 +30,44 @@ export function fieldStates(context: StateContext): ReadonlyMap<string, FieldSta
   return states;
 }
 
+/** The states of a form for several models at once: a field counts as required if one of the models requires it. */
+export function mergedFieldStates(
+  context: Omit<StateContext, "values">,
+  inputs: readonly FormValues[],
+): ReadonlyMap<string, FieldState> {
+  const all = inputs.map((values) => fieldStates({ ...context, values }));
+  const [first = new Map<string, FieldState>(), ...others] = all;
+  return new Map(
+    [...first].map(([name, state]) => {
+      const rest = others.flatMap((states) => states.get(name) ?? []);
+      return [name, rest.reduce(mergeStates, state)];
+    }),
+  );
+}
+
+function mergeStates(a: FieldState, b: FieldState): FieldState {
+  const isFixed = a.fixedValue !== undefined && a.fixedValue === b.fixedValue;
+  const { fixedValue, ...rest } = a;
+  return {
+    ...rest,
+    isRequired: a.isRequired || b.isRequired,
+    isUnused: a.isUnused && b.isUnused,
+    ...(isFixed && { fixedValue }),
+  };
+}
+
+/** Whether a request has every field that the contract and the model demand. Values are not checked. */
+export function isComplete(context: StateContext): boolean {
+  const { form, values } = context;
+  const states = fieldStates(context);
+  const has = (name: string) => values[name] !== undefined;
+  const isMissing = form.fields.some(({ name, default: preset }) => {
+    return states.get(name)?.isRequired && !has(name) && preset === undefined;
+  });
+  const choices = form.rules.flatMap(({ oneOf, anyOf }) => [oneOf, anyOf].filter((each) => each !== undefined));
+  return !isMissing && choices.every((choice) => choice.some(({ required = [] }) => required.every(has)));
+}
+
 /** The chosen model of a form; undefined if the operation has no choice of models. */
 export function chosenModel(form: OperationForm, values: FormValues): string | undefined {
   const field = form.fields.find(({ isModel }) => isModel);

@@ -3,7 +3,7 @@
 import { type ReactNode, useMemo } from "react";
 import { text } from "../text/text.ts";
 import type { FieldErrors } from "./field-errors.ts";
-import { chosenModel, fieldStates } from "./field-states.ts";
+import { chosenModel, mergedFieldStates } from "./field-states.ts";
 import { FoldedFields } from "./folded-fields.tsx";
 import { type FormValues, setFormValue } from "./form-values.ts";
 import { halfFields } from "./half-fields.ts";
@@ -14,6 +14,8 @@ import { sectionsOf } from "./sections.ts";
 type SchemaFormProps = {
   form: OperationForm;
   values: FormValues;
+  /** The values of further requests that the form starts too, such as those of other models. */
+  furtherInputs?: readonly FormValues[];
   errors: FieldErrors;
   /** Fields that the page edits itself, such as the model. */
   without?: readonly string[];
@@ -26,8 +28,14 @@ type SchemaFormProps = {
 
 const fieldId = (form: OperationForm, name: string) => `${form.name}-${name}`;
 
-export function SchemaForm({ form, values, errors, without = [], raised = [], tools = {}, onChange }: SchemaFormProps) {
-  const states = useMemo(() => fieldStates({ form, values, models: MODELS }), [form, values]);
+const NO_INPUTS: readonly FormValues[] = [];
+
+export function SchemaForm({ form, values, errors, onChange, ...rest }: SchemaFormProps) {
+  const { furtherInputs = NO_INPUTS, without = [], raised = [], tools = {} } = rest;
+  const states = useMemo(
+    () => mergedFieldStates({ form, models: MODELS }, [values, ...furtherInputs]),
+    [form, values, furtherInputs],
+  );
   const sections = sectionsOf(
     form.fields
       .filter(({ name }) => !without.includes(name))

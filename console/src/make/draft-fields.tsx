@@ -1,5 +1,6 @@
 // The models and the generated fields of a draft. With several models the cost cap is in sight, because it is one for
 // all of them.
+import { useMemo } from "react";
 import type { FieldErrors } from "../forms/field-errors.ts";
 import { SchemaForm } from "../forms/schema-form.tsx";
 import type { Draft } from "./draft.ts";
@@ -14,6 +15,10 @@ type DraftFieldsProps = { draft: Draft; errors: FieldErrors; onChange(draft: Dra
 export function DraftFields({ draft, errors, onChange }: DraftFieldsProps) {
   const { form, values, furtherModels } = draft;
   const modelField = form.fields.find(({ isModel }) => isModel);
+  const furtherInputs = useMemo(
+    () => (modelField ? furtherModels.map((model) => ({ ...values, [modelField.name]: model })) : []),
+    [values, furtherModels, modelField],
+  );
   const setPrompt = (prompt: string) => onChange({ ...draft, values: { ...values, [PROMPT]: prompt } });
   return (
     <>
@@ -23,6 +28,7 @@ export function DraftFields({ draft, errors, onChange }: DraftFieldsProps) {
       <SchemaForm
         form={form}
         values={values}
+        furtherInputs={furtherInputs}
         errors={errors}
         without={modelField ? [modelField.name] : []}
         raised={furtherModels.length > 0 ? [CAP] : []}

@@ -31,7 +31,8 @@ export function MakeForm({ draft, onChange, onChooseOperation }: MakeFormProps) 
   const price = usePrice(draft);
   const start = useStartRuns();
   const change = (next: Draft) => {
-    setErrors(withoutChanged(errors, draft.values, next.values));
+    const isSameModels = next.furtherModels === draft.furtherModels;
+    setErrors(isSameModels ? withoutChanged(errors, draft.values, next.values) : NO_ERRORS);
     onChange(next);
   };
   const showErrors = (error: unknown) => {
@@ -63,7 +64,11 @@ export function MakeForm({ draft, onChange, onChooseOperation }: MakeFormProps) 
     >
       <FormHead form={form} view={view} onView={setView} onChooseOperation={choose} />
       <div className={classNames(fieldStyles.stack, styles.fields)}>
-        <FormNotices error={start.error} errors={errors} accepted={start.data ?? []} />
+        <FormNotices
+          error={errors.size > 0 || isFieldError(start.error) ? null : start.error}
+          errors={errors}
+          accepted={start.data ?? []}
+        />
         {view === "form" && <DraftFields draft={draft} errors={errors} onChange={change} />}
         {view === "json" && <RequestJson key={form.name} draft={draft} onChange={change} />}
         {view === "code" && <RequestCode form={form} input={draft.values} />}
@@ -72,6 +77,9 @@ export function MakeForm({ draft, onChange, onChooseOperation }: MakeFormProps) 
     </form>
   );
 }
+
+/** Errors of fields stand at the fields, until those change. */
+const isFieldError = (error: unknown) => fieldErrorsOf(error).size > 0;
 
 /** Enter in a field must not spend money; only the button and its shortcut do. */
 function keepEnterFromSubmitting(event: KeyboardEvent<HTMLFormElement>): void {

@@ -1,7 +1,7 @@
 // Make: the form of an operation at the left, what was made at the right. On phones the results stand above the form.
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import { sessionQuery } from "../api/queries.ts";
 import { findOperationForm } from "../forms/operation-forms.ts";
 import { PageTitle } from "../shell/page-title.tsx";
@@ -40,6 +40,12 @@ export function MakePage() {
     setRecalled(`${runId} ${Date.now()}`);
     void navigate({ to: "/", search: { operation: next.form.name }, replace: true });
   });
+  // A link to another operation, as the command palette has, changes the form that is open.
+  const asked = search.from === undefined ? search.operation : undefined;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only a new link changes the form
+  useEffect(() => {
+    if (asked && asked !== draft.form.name) change(changeOperation(draft, findOperationForm(asked)));
+  }, [asked]);
   const choose = (name: string) => {
     change(changeOperation(draft, findOperationForm(name)));
     void navigate({ to: "/", search: { operation: name }, replace: true });

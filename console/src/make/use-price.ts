@@ -1,10 +1,11 @@
 // The price of a draft, asked of the server a moment after the last change. Texts that are still missing are filled in
 // for the question, because they do not change the price.
-import type { RunsEstimateInput } from "@gesso/client";
 import { keepPreviousData, useQueries } from "@tanstack/react-query";
 import { useMemo } from "react";
-import { client } from "../api/client.ts";
+import { isComplete } from "../forms/field-states.ts";
+import { MODELS } from "../forms/operation-forms.ts";
 import { type Draft, type DraftRequest, fingerprintOfRequest, requestsOf } from "./draft.ts";
+import { estimateRequest } from "./estimate-request.ts";
 import { type Price, sumPrices } from "./price-sum.ts";
 import { useDebounced } from "./use-debounced.ts";
 
@@ -17,15 +18,21 @@ export function usePrice(draft: Draft): Price {
   const estimates = useQueries({
     queries: requests.map((request) => ({
       queryKey: ["estimate", fingerprintOfRequest(request)],
-      queryFn: ({ signal }: { signal: AbortSignal }) => estimate(request, signal),
+      queryFn: ({ signal }: { signal: AbortSignal }) => estimateRequest(request, signal),
       placeholderData: keepPreviousData,
+      enabled: canEstimate(settled, request),
     })),
   });
-  return sumPrices(estimates.map(({ data, isError }) => (isError ? null : data)));
+  return sumPrices(
+    estimates.map(({ data, isError }, index) => {
+      const request = requests[index];
+      return isError || !request || !canEstimate(settled, request) ? null : data;
+    }),
+  );
 }
 
-const estimate = async ({ operation, input }: DraftRequest, signal: AbortSignal) =>
-  client.runs.estimate({ operation, input } as unknown as RunsEstimateInput, { signal, maxRetries: 0 });
+/** A request that lacks a field would be refused. */
+const canEstimate = ({ form }: Draft, { input }: DraftRequest) => isComplete({ form, values: input, models: MODELS });
 
 function withMissingTexts(draft: Draft): Draft {
   const missing = draft.form.fields.filter(

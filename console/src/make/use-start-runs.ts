@@ -9,6 +9,7 @@ import { TRAY_KEY } from "../tray/tray-query.ts";
 import { dropRun, fromRun, putRun, type TrayRuns } from "../tray/tray-runs.ts";
 import { type AcceptedRun, callOperation } from "./call-operation.ts";
 import { type DraftRequest, fingerprintOfRequest } from "./draft.ts";
+import { estimateRequest } from "./estimate-request.ts";
 import { createIdempotencyKeys } from "./idempotency-keys.ts";
 
 export function useStartRuns() {
@@ -37,6 +38,8 @@ export function useStartRuns() {
 
   return useMutation({
     mutationFn: async (requests: readonly DraftRequest[]) => {
+      // With several models none starts unless all are accepted, so that an error costs nothing.
+      if (requests.length > 1) await Promise.all(requests.map((request) => estimateRequest(request)));
       const outcomes = await Promise.allSettled(requests.map(start));
       void queryClient.invalidateQueries({ queryKey: ["runs", "list"] });
       const failed = outcomes.find((outcome) => outcome.status === "rejected");
