@@ -32,9 +32,13 @@ const pickRunTexts = pickText("node");
 export const RUN_TABS = ["timeline", "tree", "layers", "inputs", "code"] as const;
 export type RunTab = (typeof RUN_TABS)[number];
 
-export function parseRunSearch(search: Record<string, unknown>): { tab?: RunTab; node?: string } {
+/** `view` shows the tree on the whole page. */
+export type RunSearch = { tab?: RunTab; node?: string; view?: "graph" | "list" };
+
+export function parseRunSearch(search: Record<string, unknown>): RunSearch {
   const tab = RUN_TABS.find((each) => each === search.tab);
-  return { ...pickRunTexts(search), ...(tab && { tab }) };
+  const view = search.view === "graph" || search.view === "list" ? search.view : undefined;
+  return { ...pickRunTexts(search), ...(tab && { tab }), ...(view && { view }) };
 }
 
 const PEOPLE_TABS = ["members", "audit"] as const;

@@ -12,12 +12,13 @@ it("reads exactly two run IDs", () => {
   expect(parseItems(undefined)).toBeUndefined();
 });
 
-it("lists only inputs that differ", () => {
-  const first = { prompt: "a fox", seed: 7, steps: 20 };
+it("tells which inputs differ, the prompt first", () => {
+  const first = { steps: 20, prompt: "a fox", seed: 7 };
   const second = { prompt: "a red fox", seed: 7, aspect_ratio: "1:1" };
   expect(differencesOf(first, second)).toEqual([
-    { field: "aspect_ratio", first: undefined, second: "1:1" },
-    { field: "prompt", first: "a fox", second: "a red fox" },
-    { field: "steps", first: 20, second: undefined },
+    { field: "prompt", first: "a fox", second: "a red fox", isDifferent: true },
+    { field: "seed", first: 7, second: 7, isDifferent: false },
+    { field: "aspect_ratio", first: undefined, second: "1:1", isDifferent: true },
+    { field: "steps", first: 20, second: undefined, isDifferent: true },
   ]);
 });

@@ -6,12 +6,20 @@ export function parseItems(items: string | undefined): [first: string, second: s
   return RUN_ID.test(first) && RUN_ID.test(second) && rest.length === 0 ? [first, second] : undefined;
 }
 
-export type InputDifference = { field: string; first: unknown; second: unknown };
+export type InputDifference = { field: string; first: unknown; second: unknown; isDifferent: boolean };
 
-/** The fields whose values differ, in the order of their names. Fields that neither request set are left out. */
+const FIRST_FIELDS = ["prompt", "model", "seed"];
+const rankOf = (field: string) => (FIRST_FIELDS.includes(field) ? FIRST_FIELDS.indexOf(field) : FIRST_FIELDS.length);
+
+/** All fields that one of the requests set: prompt, model and seed first, then by name. */
 export function differencesOf(first: Record<string, unknown>, second: Record<string, unknown>): InputDifference[] {
-  const fields = [...new Set([...Object.keys(first), ...Object.keys(second)])].sort();
+  const fields = [...new Set([...Object.keys(first), ...Object.keys(second)])];
   return fields
-    .filter((field) => JSON.stringify(first[field]) !== JSON.stringify(second[field]))
-    .map((field) => ({ field, first: first[field], second: second[field] }));
+    .sort((a, b) => rankOf(a) - rankOf(b) || (a < b ? -1 : 1))
+    .map((field) => ({
+      field,
+      first: first[field],
+      second: second[field],
+      isDifferent: JSON.stringify(first[field]) !== JSON.stringify(second[field]),
+    }));
 }

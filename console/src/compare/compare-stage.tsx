@@ -1,39 +1,99 @@
-// The stage of a comparison in the chosen mode. A run without an image says so in its place.
-import type { Run } from "@gesso/client";
+// The stage of a comparison in the chosen mode. Holding the space bar shows the second image in every mode. A run without
+// an image says so in its place.
+import type { Output, Run } from "@gesso/client";
+import { Link } from "@tanstack/react-router";
 import { ImageOff } from "lucide-react";
+import { buttonClass } from "../parts/button-class.ts";
+import { cssVariables } from "../parts/css-variables.ts";
 import { EmptyState } from "../parts/empty-state.tsx";
 import { text } from "../text/text.ts";
 import styles from "./compare-page.module.css";
 import { FlipView } from "./flip-view.tsx";
+import { ImageLabels } from "./image-labels.tsx";
 import type { CompareMode } from "./modes.ts";
 import { SliderView } from "./slider-view.tsx";
+import { useHeldSpace } from "./use-held-space.ts";
+
+const words = text.compare;
 
 type CompareStageProps = { first: Run; second: Run; mode: CompareMode };
 
+const isImage = ({ role, media_type }: Output) => role === "result" && media_type.startsWith("image/");
+export const imageOfRun = ({ outputs }: Run): Output | undefined => outputs.find(isImage);
+
 export function CompareStage({ first, second, mode }: CompareStageProps) {
-  const [a, b] = [first.image_url, second.image_url];
-  if (!a || !b) {
-    return (
-      <div className={styles.stage}>
-        <EmptyState icon={ImageOff} title={text.run.noFile} />
+  const isHeld = useHeldSpace();
+  const [a, b] = [imageOfRun(first), imageOfRun(second)];
+  if (!a || !b) return <MissingImage run={a ? second : first} name={a ? "B" : "A"} />;
+  const isFlipped = isHeld || mode === "flip";
+  return (
+    <section className={styles.stage} aria-label={words.modes[mode]}>
+      <div className={styles.frame}>
+        <div
+          className={mode === "side" && !isHeld ? styles.side : styles.box}
+          ref={cssVariables({ "--ratio": String(a.width / a.height) })}
+        >
+          {isFlipped ? (
+            <FlipView first={a.url} second={b.url} isHeld={isHeld} />
+          ) : (
+            <CompareImages a={a.url} b={b.url} mode={mode} />
+          )}
+          {!isFlipped && <ImageLabels first={first} second={second} />}
+        </div>
       </div>
+      <StageHints output={a} />
+    </section>
+  );
+}
+
+function CompareImages({ a, b, mode }: { a: string; b: string; mode: CompareMode }) {
+  if (mode === "slider") return <SliderView first={a} second={b} />;
+  if (mode === "side") {
+    return (
+      <>
+        <img src={a} alt={words.first} />
+        <img src={b} alt={words.second} />
+      </>
     );
   }
-  const views = {
-    slider: <SliderView first={a} second={b} />,
-    flip: <FlipView first={a} second={b} />,
-    side: (
-      <div className={styles.side}>
-        <img src={a} alt={text.compare.first} />
-        <img src={b} alt={text.compare.second} />
-      </div>
-    ),
-    difference: (
-      <div className={styles.overlay}>
-        <img src={a} alt={text.compare.difference} />
-        <img src={b} alt="" className={styles.difference} />
-      </div>
-    ),
-  };
-  return <div className={styles.stage}>{views[mode]}</div>;
+  return (
+    <div className={styles.overlay}>
+      <img src={a} alt={words.difference} />
+      <img src={b} alt="" className={styles.difference} />
+    </div>
+  );
+}
+
+function StageHints({ output }: { output: Output }) {
+  return (
+    <p className={styles.hints}>
+      <span>
+        {output.width} × {output.height}
+      </span>
+      <span>
+        <kbd className={styles.key}>←</kbd> <kbd className={styles.key}>→</kbd> {words.keys.move}
+      </span>
+      <span>
+        <kbd className={styles.key}>Space</kbd> {words.keys.hold}
+      </span>
+      <span>
+        <kbd className={styles.key}>M</kbd> {words.keys.mode}
+      </span>
+    </p>
+  );
+}
+
+function MissingImage({ run, name }: { run: Run; name: string }) {
+  const open = (
+    <Link to="/runs/$runId" params={{ runId: run.run_id }} className={buttonClass()}>
+      {words.openRun}
+    </Link>
+  );
+  return (
+    <div className={styles.stage}>
+      <EmptyState icon={ImageOff} title={words.missing(name)} action={open}>
+        {words.missingNext}
+      </EmptyState>
+    </div>
+  );
 }

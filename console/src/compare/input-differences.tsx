@@ -1,34 +1,64 @@
-// The inputs of two runs that differ. Equal ones are left out.
+// The inputs of two runs that differ, then model, cost and time. Equal inputs are shown on demand.
 import type { Run } from "@gesso/client";
+import { useState } from "react";
+import { formatMoney } from "../format/money.ts";
+import { formatDuration, millisecondsBetween } from "../format/time.ts";
+import { Button } from "../parts/button.tsx";
 import { text } from "../text/text.ts";
-import { differencesOf } from "./compare-items.ts";
+import { differencesOf, type InputDifference } from "./compare-items.ts";
 import styles from "./compare-page.module.css";
 
-const asText = (value: unknown) =>
-  value === undefined ? text.compare.notSet : typeof value === "string" ? value : JSON.stringify(value);
+const words = text.compare;
 
 /** Uploads and runs of earlier versions have no `given`. */
-const inputsOf = ({ given, inputs, model }: Run) => ({ model, ...(given ?? inputs) });
+const inputsOf = ({ given, inputs, model }: Run) => ({ ...(given ?? inputs), model });
 
 export function InputDifferences({ first, second }: { first: Run; second: Run }) {
-  const differences = differencesOf(inputsOf(first), inputsOf(second));
+  const [isWhole, setIsWhole] = useState(false);
+  const all = differencesOf(inputsOf(first), inputsOf(second));
+  const shown = isWhole ? all : all.filter(({ isDifferent }) => isDifferent);
   return (
-    <aside className={styles.panel}>
-      <h2>{text.compare.inputs}</h2>
-      {differences.length === 0 && <p>{text.compare.equal}</p>}
+    <>
+      <div className={styles.head}>
+        <h2>{words.differs}</h2>
+        {all.some(({ isDifferent }) => !isDifferent) && (
+          <Button kind="quiet" size="s" aria-pressed={isWhole} onClick={() => setIsWhole(!isWhole)}>
+            {isWhole ? words.showDifferent : words.showAll(all.length)}
+          </Button>
+        )}
+      </div>
+      {shown.length === 0 && <p className={styles.equal}>{words.equal}</p>}
       <dl>
-        {differences.map(({ field, first: one, second: other }) => (
-          <div key={field} className={styles.field}>
-            <dt>{field}</dt>
-            <dd>
-              <b>A</b> {asText(one)}
-            </dd>
-            <dd>
-              <b>B</b> {asText(other)}
-            </dd>
-          </div>
+        {shown.map((difference) => (
+          <DifferenceRow key={difference.field} {...difference} field={labelOf(difference.field)} />
         ))}
+        <DifferenceRow field={words.cost} first={costOf(first)} second={costOf(second)} isDifferent={false} />
+        <DifferenceRow field={words.time} first={timeOf(first)} second={timeOf(second)} isDifferent={false} />
       </dl>
-    </aside>
+    </>
   );
 }
+
+function DifferenceRow({ field, first, second, isDifferent }: InputDifference) {
+  return (
+    <div className={styles.field}>
+      <dt>{field}</dt>
+      <dd className={styles.pair}>
+        <b>A</b>
+        <span>{asText(first)}</span>
+        <b>B</b>
+        {isDifferent ? <ins>{asText(second)}</ins> : <span>{asText(second)}</span>}
+      </dd>
+    </div>
+  );
+}
+
+const asText = (value: unknown) =>
+  value === undefined || value === null ? words.notSet : typeof value === "string" ? value : JSON.stringify(value);
+
+/** `mask_image_url` as "Mask image url". */
+const labelOf = (field: string) => field.charAt(0).toUpperCase() + field.slice(1).replaceAll("_", " ");
+
+const costOf = ({ cost }: Run) => (cost ? formatMoney(cost.amount) : "–");
+const timeOf = ({ created_at, finished_at }: Run) =>
+  finished_at ? formatDuration(millisecondsBetween(created_at, finished_at)) : "–";

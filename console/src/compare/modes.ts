@@ -21,3 +21,6 @@ export function positionAfterKey(position: number, key: string, isLarge: boolean
   const next = moves[key];
   return next === undefined ? undefined : Math.min(100, Math.max(0, next));
 }
+
+export const modeAfter = (mode: CompareMode): CompareMode =>
+  COMPARE_MODES[(COMPARE_MODES.indexOf(mode) + 1) % COMPARE_MODES.length] ?? "slider";

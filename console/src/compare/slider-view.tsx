@@ -37,6 +37,7 @@ export function SliderView({ first, second }: SliderViewProps) {
         aria-valuemin={0}
         aria-valuemax={100}
         aria-valuenow={Math.round(position)}
+        aria-valuetext={text.compare.sliderValue(Math.round(position))}
         onKeyDown={(event) => {
           const next = positionAfterKey(position, event.key, event.shiftKey);
           if (next === undefined) return;

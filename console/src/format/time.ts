@@ -19,6 +19,17 @@ export const formatVideoLength = (seconds: number): string =>
 export const formatClock = (iso: string): string =>
   new Date(iso).toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" });
 
+/** 17:04:11.20, to set entries of one run apart. */
+export function formatExactClock(iso: string): string {
+  const time = new Date(iso);
+  const hundredths = String(Math.floor(time.getMilliseconds() / 10)).padStart(2, "0");
+  return `${time.toLocaleTimeString("en-GB")}.${hundredths}`;
+}
+
+/** 16 Nov, 17:04. */
+export const formatDateTime = (iso: string): string =>
+  new Date(iso).toLocaleString("en-GB", { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" });
+
 export const formatDate = (iso: string): string =>
   new Date(iso).toLocaleDateString("en-GB", { weekday: "long", day: "numeric", month: "long" });
 

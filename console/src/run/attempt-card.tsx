@@ -1,48 +1,79 @@
-// An attempt at a provider: its outcome, its price, and what was sent. A price that was not charged is struck through.
+// An attempt at a provider: its outcome, its price, and exactly what was sent. A price that was not charged is struck
+// through.
+import { CircleCheck, CircleDashed, CircleQuestionMark, CircleX, LoaderCircle, type LucideIcon } from "lucide-react";
+import type { ReactNode } from "react";
 import { formatMoney } from "../format/money.ts";
+import { formatDuration, millisecondsBetween } from "../format/time.ts";
+import { classNames } from "../parts/class-names.ts";
+import { Icon } from "../parts/icon.tsx";
 import { text } from "../text/text.ts";
+import { AttemptRequest } from "./attempt-request.tsx";
 import styles from "./timeline.module.css";
 import type { TimelineEntry } from "./timeline.ts";
 
-const words = text.run.timeline;
+const words = text.runPage.timeline;
 
-type AttemptCardProps = { attempt: NonNullable<TimelineEntry["attempt"]> };
+export const ATTEMPT_ICONS: Record<string, LucideIcon> = {
+  intent: LoaderCircle,
+  submitted: LoaderCircle,
+  succeeded: CircleCheck,
+  failed: CircleX,
+  unknown: CircleQuestionMark,
+  abandoned: CircleDashed,
+};
 
-export function AttemptCard({ attempt: { state, error, request, upstream, price } }: AttemptCardProps) {
-  const outcome = (words.states as Record<string, string>)[state] ?? state;
-  const isCharged = state === "succeeded" || state === "submitted";
+export type TimelineAttempt = NonNullable<TimelineEntry["attempt"]>;
+/** `isPaid`: the run was charged. Attempts of a run that was not charged cost nothing, whatever their outcome. */
+type AttemptCardProps = { attempt: TimelineAttempt; isPaid: boolean };
+
+export function AttemptCard({ attempt, isPaid }: AttemptCardProps) {
+  const { state, error, request, upstream } = attempt;
   return (
-    <div className={styles.attempt}>
+    <div className={styles.attempt} data-state={state}>
       <p className={styles.outcome}>
-        {outcome}
-        {price !== null && (
-          <span className={styles.price}>
-            {isCharged ? formatMoney(price) : <s>{formatMoney(price)}</s>} {!isCharged && text.run.notCharged}
-          </span>
-        )}
+        <span className={classNames(styles.outcomeState, styles[state])}>
+          <Icon of={ATTEMPT_ICONS[state] ?? CircleDashed} size="s" />
+          {outcomeOf(attempt)}
+        </span>
+        <AttemptPrice attempt={attempt} isPaid={isPaid} />
       </p>
       <dl>
-        {upstream && (
-          <>
-            <dt>{text.run.model}</dt>
-            <dd>{upstream}</dd>
-          </>
-        )}
-        {error && (
-          <>
-            <dt>{words.reason}</dt>
-            <dd>{error.message}</dd>
-          </>
-        )}
+        {upstream && <Fact name={words.model}>{upstream}</Fact>}
         {request && (
-          <>
-            <dt>{words.request}</dt>
-            <dd>
-              <pre className={styles.request}>{JSON.stringify(request, null, 2)}</pre>
-            </dd>
-          </>
+          <Fact name={words.request}>
+            <AttemptRequest request={request} />
+          </Fact>
         )}
+        {error && <Fact name={words.reason}>{error.message}</Fact>}
+        {state === "unknown" && <Fact name={words.resolution}>{words.unknownOutcome}</Fact>}
       </dl>
     </div>
   );
+}
+
+function Fact({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </>
+  );
+}
+
+function AttemptPrice({ attempt: { price, state }, isPaid }: AttemptCardProps) {
+  const isCharged = isPaid && (state === "succeeded" || state === "submitted");
+  if (price === null) return null;
+  return (
+    <span className={styles.price}>
+      {isCharged || price === 0 ? formatMoney(price) : <s>{formatMoney(price)}</s>}
+      {!isCharged && state !== "intent" && state !== "submitted" && ` ${text.run.notCharged}`}
+    </span>
+  );
+}
+
+function outcomeOf({ state, created_at, finished_at }: TimelineAttempt): string {
+  const time = finished_at && formatDuration(millisecondsBetween(created_at, finished_at));
+  if (state === "succeeded" && time) return words.completedIn(time);
+  if (state === "failed" && time) return words.failedAfter(time);
+  return words.states[state] ?? state;
 }

@@ -7,11 +7,14 @@ import { buttonClass } from "../parts/button-class.ts";
 import { CopyButton } from "../parts/copy-button.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { text } from "../text/text.ts";
+import { MaskChip } from "./mask-chip.tsx";
 import styles from "./run-stage.module.css";
+import { StarButton } from "./star-button.tsx";
 
 type FileFactsProps = { output: Output; run: Run };
 
-export function FileFacts({ output, run: { run_id, expires_at } }: FileFactsProps) {
+export function FileFacts({ output, run }: FileFactsProps) {
+  const { run_id, expires_at } = run;
   const extension = output.media_type.split("/")[1] ?? "";
   const days = expires_at ? Math.max(0, Math.ceil((Date.parse(expires_at) - Date.now()) / DAY)) : undefined;
   return (
@@ -25,6 +28,9 @@ export function FileFacts({ output, run: { run_id, expires_at } }: FileFactsProp
         </span>
         {days !== undefined && <span>{text.run.expires(days)}</span>}
       </span>
+      {output.media_type.startsWith("image/") && <MaskChip run={run} result={output.url} />}
+      <span className={styles.space} />
+      <StarButton run={run} />
       <CopyButton value={output.url} label={text.run.copyUrl} />
       <a
         className={buttonClass({ kind: "quiet", size: "s" })}

@@ -1,6 +1,6 @@
 import type { RunNode } from "@gesso/client";
 import { expect, it } from "vitest";
-import { lineageOf, treeRowsOf } from "./lineage-of.ts";
+import { lineageOf } from "./lineage-of.ts";
 
 const node = (run_id: string, parent_run_id: string | null) => ({ run_id, parent_run_id }) as RunNode;
 const nodes = [node("root", null), node("a", "root"), node("b", "root"), node("c", "a"), node("other", null)];
@@ -15,11 +15,4 @@ it("finds parent, children and siblings", () => {
 it("has no siblings for a root", () => {
   expect(lineageOf(nodes, "root").siblings).toEqual([]);
   expect(lineageOf([], "root").self).toBeUndefined();
-});
-
-it("nests the nodes and keeps referenced runs as roots", () => {
-  const [root, other] = treeRowsOf(nodes);
-  expect(root?.children.map((row) => row.node.run_id)).toEqual(["a", "b"]);
-  expect(root?.children[0]?.children[0]?.node.run_id).toBe("c");
-  expect(other?.node.run_id).toBe("other");
 });

@@ -15,13 +15,3 @@ export function lineageOf(nodes: readonly RunNode[], runId: string): RunLineage 
       : [],
   };
 }
-
-export type TreeRow = { node: RunNode; children: TreeRow[] };
-
-/** The nodes as a tree. Referenced runs of other trees have no parent here and follow as further roots. */
-export function treeRowsOf(nodes: readonly RunNode[]): TreeRow[] {
-  const rows = new Map(nodes.map((node) => [node.run_id, { node, children: [] as TreeRow[] }]));
-  const roots: TreeRow[] = [];
-  for (const row of rows.values()) (rows.get(row.node.parent_run_id ?? "")?.children ?? roots).push(row);
-  return roots;
-}

@@ -2,6 +2,7 @@
 import type { Run } from "@gesso/client";
 import { useState } from "react";
 import { text } from "../text/text.ts";
+import { FailedRun } from "./failed-run.tsx";
 import { FileFacts } from "./file-facts.tsx";
 import { Lineage } from "./lineage.tsx";
 import { OutputStrip } from "./output-strip.tsx";
@@ -17,7 +18,13 @@ export function RunStage({ run }: { run: Run }) {
   return (
     <section className={styles.stage} aria-label={prompt}>
       <div className={styles.hold}>
-        {output ? <StageMedia output={output} alt={prompt} /> : <UnfinishedRun run={run} />}
+        {output ? (
+          <StageMedia output={output} alt={prompt} />
+        ) : run.status === "failed" || run.status === "canceled" ? (
+          <FailedRun run={run} />
+        ) : (
+          <UnfinishedRun run={run} />
+        )}
       </div>
       {outputs.length > 1 && <OutputStrip outputs={outputs} chosen={chosen} onChoose={setChosen} />}
       {output && <FileFacts output={output} run={run} />}

@@ -1,38 +1,66 @@
 // One entry of the timeline. An attempt has a card with the exact request and its outcome.
-import { ArrowRightToLine, CircleDot, Clock, Database } from "lucide-react";
-import { formatClock, formatDuration } from "../format/time.ts";
+import type { Run } from "@gesso/client";
+import { ArrowRightToLine, CircleDashed, CircleSlash, CircleX, Clock, Database, Gauge, Webhook } from "lucide-react";
+import { formatDuration, formatExactClock } from "../format/time.ts";
+import { classNames } from "../parts/class-names.ts";
 import { Icon } from "../parts/icon.tsx";
-import { RunState } from "../parts/run-state.tsx";
 import { text } from "../text/text.ts";
-import { AttemptCard } from "./attempt-card.tsx";
+import { ATTEMPT_ICONS, AttemptCard } from "./attempt-card.tsx";
 import styles from "./timeline.module.css";
 import type { TimelineEntry } from "./timeline.ts";
+import { TimelineDetail } from "./timeline-detail.tsx";
 
-const ICONS = { accepted: ArrowRightToLine, waited: Clock, attempt: CircleDot, ended: Database };
+const words = text.runPage.timeline;
+const ICONS = { accepted: ArrowRightToLine, waited: Clock, progress: Gauge, ended: Database, delivery: Webhook };
+const END_ICONS: Record<string, typeof Database> = { failed: CircleX, canceled: CircleSlash };
 
-type TimelineRowProps = { entry: TimelineEntry; createdAt: string; status: string };
+type TimelineRowProps = { entry: TimelineEntry; run: Run; reserved: number | undefined };
 
-export function TimelineRow({ entry: { kind, at, attempt, duration = 0 }, createdAt, status }: TimelineRowProps) {
-  const words = text.run.timeline;
-  const titles = {
-    accepted: words.accepted,
-    waited: words.waited(formatDuration(duration)),
-    attempt: attempt ? words.attempt(attempt.try, attempt.provider) : "",
-    ended: words.ended,
-  };
+export function TimelineRow({ entry, run, reserved }: TimelineRowProps) {
+  const { kind, at, attempt, event } = entry;
   return (
-    <li className={styles.entry}>
+    <li className={classNames(styles.entry, styles[toneOf(entry, run)])} data-event={event?.event_id}>
       <span className={styles.pin}>
-        <Icon of={ICONS[kind]} size="s" />
+        <Icon of={iconOf(entry, run)} size="s" />
       </span>
-      <span className={styles.what}>
-        <b>{titles[kind]}</b>
-        {kind === "ended" && <RunState status={status} />}
-      </span>
+      <div className={styles.what}>
+        <b>{titleOf(entry, run)}</b>
+        <TimelineDetail entry={entry} run={run} reserved={reserved} />
+      </div>
       <span className={styles.when}>
-        {kind === "accepted" ? formatClock(createdAt) : at !== null && `+${formatDuration(at)}`}
+        {kind === "accepted" ? formatExactClock(run.created_at) : at !== null && `+${formatDuration(at)}`}
       </span>
-      {attempt && <AttemptCard attempt={attempt} />}
+      {attempt && <AttemptCard attempt={attempt} isPaid={run.cost !== null} />}
     </li>
   );
+}
+
+function titleOf({ kind, attempt, duration = 0, event, delivery }: TimelineEntry, run: Run): string {
+  const hasJobs = (run.attempts ?? []).some(({ job }) => job > 0);
+  if (kind === "attempt" && attempt) {
+    const { job, try: number, provider } = attempt;
+    return hasJobs ? words.attemptOfJob(job + 1, number, provider) : words.attempt(number, provider);
+  }
+  if (kind === "delivery") return words.deliveries[delivery?.status ?? ""] ?? delivery?.status ?? "";
+  if (kind === "progress") {
+    return event?.type === "run.progress" ? words.progress(Math.round(event.data.progress * 100)) : (event?.type ?? "");
+  }
+  if (kind === "ended") return run.status === "completed" ? words.stored : endTitle(run.status);
+  return kind === "waited" ? words.waited(formatDuration(duration)) : words.accepted;
+}
+
+const endTitle = (status: string) => (status === "canceled" ? words.canceled : words.failed);
+
+function iconOf({ kind, attempt }: TimelineEntry, { status }: Run) {
+  if (kind === "attempt") return ATTEMPT_ICONS[attempt?.state ?? ""] ?? CircleDashed;
+  return (kind === "ended" && END_ICONS[status]) || ICONS[kind];
+}
+
+function toneOf({ kind, attempt, delivery }: TimelineEntry, { status }: Run): string {
+  if (kind === "attempt") {
+    const tones: Record<string, string> = { succeeded: "ok", failed: "bad", unknown: "warn" };
+    return tones[attempt?.state ?? ""] ?? "live";
+  }
+  if (kind === "delivery") return delivery?.status === "exhausted" ? "bad" : "calm";
+  return kind === "ended" && status === "failed" ? "bad" : "calm";
 }

@@ -1,41 +1,48 @@
-// A run without a file: its progress, or why it ended and what that cost.
+// A run without a file that has not failed: its progress and place in the queue, or a result that is not a file.
 import type { Run } from "@gesso/client";
-import { formatMoney } from "../format/money.ts";
-import { buttonClass } from "../parts/button-class.ts";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { client } from "../api/client.ts";
+import { runQuery } from "../api/queries.ts";
+import { Button } from "../parts/button.tsx";
+import { ErrorNotice } from "../parts/error-notice.tsx";
 import { ProgressLine } from "../parts/progress-line.tsx";
 import { RunState } from "../parts/run-state.tsx";
 import { text } from "../text/text.ts";
-import styles from "./run-stage.module.css";
+import styles from "./failed-run.module.css";
 
 export function UnfinishedRun({ run }: { run: Run }) {
-  const { status, error, cost, provider, progress, queue_position } = run;
+  const { status, provider, progress, queue_position, estimated_start_at } = run;
   const isOpen = status === "queued" || status === "processing";
   return (
     <div className={styles.card}>
-      <h2>
+      <h2 className={styles.title}>
         <RunState status={status} />
       </h2>
       {isOpen && <ProgressLine value={progress} label={text.run.states.processing} />}
       {status === "queued" && queue_position && <p>{text.run.queuedAt(queue_position)}</p>}
+      {status === "queued" && estimated_start_at && <p>{startText(estimated_start_at)}</p>}
       {status === "processing" && provider && <p>{text.run.processingBy(provider)}</p>}
       {status === "completed" && <p>{run.result ? text.run.resultBelow : text.run.noFile}</p>}
-      {error && <p>{error.message}</p>}
-      {!isOpen && status !== "completed" && (
-        <p className="numeric">{cost ? formatMoney(cost.amount) : text.run.notCharged}</p>
-      )}
-      {error?.code && (
-        <div className={styles.actions}>
-          <code className="mono">{error.code}</code>
-          <a
-            className={buttonClass({ kind: "quiet", size: "s" })}
-            href={`/errors/${encodeURIComponent(error.code)}`}
-            target="_blank"
-            rel="noreferrer"
-          >
-            {text.common.aboutError}
-          </a>
-        </div>
-      )}
+      {isOpen && <CancelRun runId={run.run_id} />}
     </div>
+  );
+}
+
+const startText = (iso: string) =>
+  text.runPage.startsIn(Math.max(0, Math.round((Date.parse(iso) - Date.now()) / 1000)));
+
+function CancelRun({ runId }: { runId: string }) {
+  const queryClient = useQueryClient();
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: async () => client.runs.cancel(runId),
+    onSettled: () => queryClient.invalidateQueries({ queryKey: runQuery(runId).queryKey }),
+  });
+  return (
+    <>
+      {error && <ErrorNotice error={error} />}
+      <Button onClick={() => mutate()} disabled={isPending}>
+        {text.runPage.cancel}
+      </Button>
+    </>
   );
 }

@@ -14,6 +14,8 @@ import { webhooksText } from "./webhooks.ts";
 import { galleryText } from "./gallery.ts";
 import { runsText } from "./runs.ts";
 import { searchText } from "./search.ts";
+import { compareText } from "./compare.ts";
+import { runPageText } from "./run-page.ts";
 
 const plural = (count: number, one: string, many = `${one}s`) => `${count} ${count === 1 ? one : many}`;
 
@@ -187,35 +189,9 @@ export const en = {
     resultBelow: "This run has a result without a file. See Inputs.",
     fileGone: "The file of this run has been removed.",
     tabs: { timeline: "Timeline", tree: "Tree", layers: "Layers", inputs: "Inputs", code: "Code" },
-    timeline: {
-      accepted: "Accepted",
-      waited: (seconds: string) => `Waited ${seconds}`,
-      attempt: (number: number, provider: string) => `Attempt ${number} · ${provider}`,
-      states: {
-        intent: "Sending",
-        submitted: "Accepted by the provider",
-        succeeded: "Completed",
-        failed: "Failed",
-        unknown: "The outcome is unknown",
-        abandoned: "Given up",
-      },
-      request: "Request",
-      reason: "Reason",
-      stored: "Stored",
-      ended: "Ended",
-      reserved: "Reserved",
-      charged: "Charged",
-      released: "Returned from the reserve",
-      wasted: "Borne by the installation",
-      thisRun: "This run",
-    },
     inputs: { given: "Only the fields that the request set", none: "The request set no fields.", result: "Result" },
     code: { typescript: "TypeScript", curl: "curl", cli: "CLI" },
-    tree: {
-      label: "Runs of this tree",
-      deleted: "Deleted run",
-      total: (runs: number) => `${plural(runs, "run")} in all`,
-    },
+    tree: { label: "Runs of this tree" },
   },
   runs: runsText,
   tray: {
@@ -232,19 +208,6 @@ export const en = {
     cancelQueued: "Cancel queued",
     reconnecting: "Reconnecting. Runs continue on the server.",
     announce: (prompt: string, state: string) => `${prompt}: ${state}`,
-  },
-  compare: {
-    mode: "How to compare",
-    modes: { slider: "Slider", side: "Side by side", flip: "Flip", difference: "Difference" },
-    pickTwo: "Pick two runs to compare them.",
-    first: "First image",
-    second: "Second image",
-    difference: "Difference of both images",
-    slider: "Border between the images",
-    flip: "Hold to show the second image",
-    inputs: "Inputs that differ",
-    equal: "Both runs have the same inputs.",
-    notSet: "not set",
   },
   gallery: {
     title: "Gallery",
@@ -265,5 +228,7 @@ export const en = {
   paint: paintText,
   gallery: galleryText,
   search: searchText,
+  compare: compareText,
   pixels: pixelsText,
+  runPage: runPageText,
 };
