@@ -1,22 +1,15 @@
 // What to put inside the mask: the model, the generated fields of its operation, and the button that sends mask and
 // edit.
-import { type FormEvent, memo, useState } from "react";
+import { type FormEvent, type ReactNode, useState } from "react";
 import { fieldErrorsOf, NO_ERRORS } from "../forms/field-errors.ts";
 import { type FormValues, keepKnownValues } from "../forms/form-values.ts";
 import { SchemaForm } from "../forms/schema-form.tsx";
 import { usePrice } from "../make/use-price.ts";
-import { Segments } from "../parts/segments.tsx";
 import { text } from "../text/text.ts";
+import { EditModel } from "./edit-model.tsx";
 import { EditNotice } from "./edit-notice.tsx";
 import type { MaskDocument } from "./mask-document.ts";
-import {
-  formOfMaskEdit,
-  MASK_EDITS,
-  type MaskEdit,
-  modelOfMaskEdit,
-  sourceFieldsOf,
-  sourceValues,
-} from "./mask-edits.ts";
+import { formOfMaskEdit, MASK_EDITS, type MaskEdit, sourceFieldsOf, sourceValues } from "./mask-edits.ts";
 import type { PaintedImage } from "./painted-image.ts";
 import styles from "./panel.module.css";
 import { SpendButton } from "./spend-button.tsx";
@@ -27,9 +20,11 @@ type EditSectionProps = {
   image: PaintedImage;
   document: MaskDocument;
   editing: ReturnType<typeof useMaskedEdit>;
+  /** The edit in progress, above the button. */
+  children?: ReactNode;
 };
 
-export const EditSection = memo(function EditSection({ image, document, editing }: EditSectionProps) {
+export function EditSection({ image, document, editing, children }: EditSectionProps) {
   const [edit, setEdit] = useState<MaskEdit>(MASK_EDITS[0]!);
   const [values, setValues] = useState<FormValues>({});
   const { isEmpty } = useMaskState(document);
@@ -49,16 +44,7 @@ export const EditSection = memo(function EditSection({ image, document, editing 
     <form className={styles.edit} aria-label={text.paint.edit.title} onSubmit={submit} noValidate>
       <div className={styles.editHead}>
         <h2>{text.paint.edit.title}</h2>
-        <Segments
-          label={text.paint.edit.model}
-          isSmall
-          options={MASK_EDITS.map((each) => ({
-            id: each.operation,
-            label: modelOfMaskEdit(each) ?? text.paint.edit.defaultModel,
-          }))}
-          value={edit.operation}
-          onChange={(id) => setEdit(MASK_EDITS.find(({ operation }) => operation === id) ?? MASK_EDITS[0]!)}
-        />
+        <EditModel edit={edit} onChange={setEdit} />
       </div>
       <div className={styles.fields}>
         <SchemaForm
@@ -70,6 +56,7 @@ export const EditSection = memo(function EditSection({ image, document, editing 
         />
       </div>
       <div className={styles.foot}>
+        {children}
         <EditNotice editing={editing} onSendAgain={() => send({ edit, values: known })} />
         <SpendButton
           label={labelOf({ isEmpty, missing: missing?.label, editing, hasPrompt: known.prompt !== undefined })}
@@ -80,7 +67,7 @@ export const EditSection = memo(function EditSection({ image, document, editing 
       </div>
     </form>
   );
-});
+}
 
 /** Values of fields that the chosen operation does not have stay for the others. */
 const leaveOut = (values: FormValues, names: readonly string[]): FormValues =>

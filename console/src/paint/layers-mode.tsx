@@ -85,13 +85,13 @@ function LayersStage({ image, layers }: { image: PaintedImage; layers: readonly 
   return (
     <>
       <div className={styles.wideDesk}>
-        <div ref={stageRef} className={stageStyles.stage} role="application" aria-label={text.paint.stage(image.alt)}>
+        <section ref={stageRef} className={stageStyles.stage} aria-label={text.paint.stage(image.alt)}>
           <figure ref={variables} className={stageStyles.picture}>
             {layers.map((layer) => (
               <PlacedLayer key={layer.id} layer={layer} />
             ))}
           </figure>
-        </div>
+        </section>
       </div>
       <StatusBar stage={stage} size={image} />
     </>

@@ -41,7 +41,9 @@ export function MaskMode({ image, document }: MaskModeProps) {
       </PaintBar>
       <ToolRail document={document} painting={painting} />
       <div className={styles.desk}>
-        <MaskStage image={image} document={document} painting={painting} stage={stage} onHover={showPosition} />
+        <div className={styles.below} inert={isResultShown}>
+          <MaskStage image={image} document={document} painting={painting} stage={stage} onHover={showPosition} />
+        </div>
         {isResultShown && (
           <ResultView
             image={image}
@@ -56,8 +58,9 @@ export function MaskMode({ image, document }: MaskModeProps) {
           <FindSection document={document} image={image} />
           <BrushSection painting={painting} />
           <MaskSection document={document} painting={painting} />
-          {run && !isResultShown && <ResultBanner run={run} onShow={() => setShownRunId(run.run_id)} />}
-          <EditSection image={image} document={document} editing={editing} />
+          <EditSection image={image} document={document} editing={editing}>
+            {run && !isResultShown && <ResultBanner run={run} onShow={() => setShownRunId(run.run_id)} />}
+          </EditSection>
         </div>
       </aside>
       <StatusBar stage={stage} size={image} tool={painting.tool} positionRef={positionRef} />

@@ -67,14 +67,7 @@ export function MaskStage({ image, document, painting, stage, onHover }: MaskSta
   });
   const hasTip = tool === "brush" || tool === "eraser";
   return (
-    <div
-      ref={stageRef}
-      className={classNames(styles.stage, styles[tool])}
-      role="application"
-      aria-label={text.paint.stage(image.alt)}
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: the keys of the tools work while the stage has the focus
-      tabIndex={0}
-    >
+    <section ref={stageRef} className={classNames(styles.stage, styles[tool])} aria-label={text.paint.stage(image.alt)}>
       <StagePicture image={image} view={view}>
         <canvas
           ref={canvasRef}
@@ -91,7 +84,7 @@ export function MaskStage({ image, document, painting, stage, onHover }: MaskSta
           <div className={styles.tip} ref={cssVariables({ "--size": `${settings.size * view.zoom}px` })} />
         </div>
       )}
-    </div>
+    </section>
   );
 }
 

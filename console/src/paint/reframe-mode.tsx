@@ -34,7 +34,8 @@ export function ReframeMode({ image }: { image: PaintedImage }) {
   const frame = frameOfValues(image, values);
   const stage = useStageView(frame ? { width: frame.width, height: frame.height } : image);
   const input = { ...values, ...sourceValues(FORM, SOURCE_FIELD, image) };
-  const price = usePrice({ form: FORM, values: input, furtherModels: [] });
+  // Every ratio has the same price, so it can stand on the button before one is chosen.
+  const price = usePrice({ form: FORM, values: { [RATIO_FIELD]: "1:1", ...input }, furtherModels: [] });
   const start = useStartRuns();
   const run = useOpenRun(runId, ({ run_id }) => setShownRunId(run_id));
   const hasRatio = values[RATIO_FIELD] !== undefined;
@@ -51,12 +52,14 @@ export function ReframeMode({ image }: { image: PaintedImage }) {
     <>
       <PaintBar image={image} mode="reframe" />
       <div className={styles.wideDesk}>
-        <ReframeStage
-          image={image}
-          frame={frame}
-          stage={stage}
-          onMove={(next) => setValues({ ...values, ...edgesOfFrame(next) })}
-        />
+        <div className={styles.below} inert={isResultShown}>
+          <ReframeStage
+            image={image}
+            frame={frame}
+            stage={stage}
+            onMove={(next) => setValues({ ...values, ...edgesOfFrame(next) })}
+          />
+        </div>
         {isResultShown && <ResultView image={image} run={run} onBack={() => setShownRunId(undefined)} />}
       </div>
       <form className={panelStyles.panel} aria-label={FORM.title} onSubmit={submit} noValidate>
@@ -66,8 +69,8 @@ export function ReframeMode({ image }: { image: PaintedImage }) {
             <SchemaForm form={FORM} values={values} errors={errors} without={WITHOUT} onChange={change} />
             {start.error && errors.size === 0 && <ErrorNotice error={start.error} />}
           </div>
-          {run && !isResultShown && <ResultBanner run={run} onShow={() => setShownRunId(run.run_id)} />}
           <div className={panelStyles.foot}>
+            {run && !isResultShown && <ResultBanner run={run} onShow={() => setShownRunId(run.run_id)} />}
             <SpendButton
               label={hasRatio ? text.paint.reframe.submit : text.paint.reframe.ratioFirst}
               price={price}

@@ -46,7 +46,7 @@ export function ReframeStage({ image, frame, stage, onMove }: ReframeStageProps)
   const { x, y } = frame ?? WHOLE;
   const imageView = { zoom: view.zoom, x: view.x - x * view.zoom, y: view.y - y * view.zoom };
   return (
-    <div ref={stageRef} className={styles.stage} role="application" aria-label={text.paint.stage(image.alt)}>
+    <section ref={stageRef} className={styles.stage} aria-label={text.paint.stage(image.alt)}>
       {frame && (
         <div
           className={styles.frame}
@@ -60,6 +60,6 @@ export function ReframeStage({ image, frame, stage, onMove }: ReframeStageProps)
         />
       )}
       <StagePicture image={image} view={imageView} />
-    </div>
+    </section>
   );
 }

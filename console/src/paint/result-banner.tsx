@@ -7,7 +7,7 @@ import { RunProgress } from "./run-progress.tsx";
 
 export function ResultBanner({ run, onShow }: { run: Run; onShow(): void }) {
   return (
-    <section className={styles.section} aria-label={text.paint.result.title}>
+    <section className={styles.banner} aria-label={text.paint.result.title}>
       {run.status === "completed" ? (
         <Button onClick={onShow}>{text.paint.result.show}</Button>
       ) : (

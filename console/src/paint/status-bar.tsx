@@ -27,7 +27,7 @@ export function StatusBar({ stage, size, tool, positionRef }: StatusBarProps) {
   return (
     <footer className={styles.status}>
       {tool && <span className={styles.tool}>{text.paint.tools[tool]}</span>}
-      <span ref={positionRef} className={styles.position} />
+      {positionRef && <span ref={positionRef} className={styles.position} />}
       <span>
         {size.width} × {size.height}
       </span>

@@ -17,7 +17,7 @@ export type StagePointers = GestureTarget & {
   hover(point: Point | undefined): void;
 };
 
-type StageTarget = { stageRef: RefObject<HTMLDivElement | null>; zoomBy: StageView["zoomBy"] };
+type StageTarget = { stageRef: RefObject<HTMLElement | null>; zoomBy: StageView["zoomBy"] };
 
 export function useStagePointers({ stageRef, zoomBy }: StageTarget, pointers: StagePointers): void {
   // The handlers of the latest render, without listening anew after each.
@@ -38,7 +38,8 @@ export function useStagePointers({ stageRef, zoomBy }: StageTarget, pointers: St
       pointerdown(event) {
         if (event.button !== MAIN_BUTTON && event.button !== MIDDLE_BUTTON) return;
         event.preventDefault();
-        stage.focus({ preventScroll: true });
+        // The keys of the tools work while no field has the focus.
+        if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
         stage.setPointerCapture(event.pointerId);
         gestures.down(toSample(event));
       },

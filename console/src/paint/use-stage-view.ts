@@ -4,7 +4,7 @@ import type { Point } from "./polygon.ts";
 import { centerView, fitView, keepInSight, moveView, pinchView, type Size, type View, zoomAt } from "./view.ts";
 
 export type StageView = {
-  stageRef: RefObject<HTMLDivElement | null>;
+  stageRef: RefObject<HTMLElement | null>;
   view: View;
   /** The view of this moment, for handlers of events that come faster than renders. */
   current(): View;
@@ -19,7 +19,7 @@ export type StageView = {
 const EMPTY: Size = { width: 0, height: 0 };
 
 export function useStageView(image: Size): StageView {
-  const stageRef = useRef<HTMLDivElement>(null);
+  const stageRef = useRef<HTMLElement>(null);
   const size = useRef<Size>(EMPTY);
   const latest = useRef<View>({ zoom: 1, x: 0, y: 0 });
   /** Until the user moves or zooms, the image fits the stage, also when the window changes. */

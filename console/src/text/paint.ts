@@ -52,9 +52,9 @@ export const paintText = {
   edit: {
     title: "Inside the mask",
     model: "Model",
-    defaultModel: "default",
+    defaultModel: "default model",
     edit: "Edit masked area",
-    remove: "Remove masked content",
+    remove: "Remove content",
     maskFirst: "Paint a mask first",
     uploading: "Sending the mask",
     starting: "Starting",
