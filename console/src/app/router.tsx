@@ -9,8 +9,10 @@ import {
 } from "@tanstack/react-router";
 import { PaletteHost } from "../palette/palette-host.tsx";
 import { Shell } from "../shell/shell.tsx";
+import { parseTenantsSearch } from "../tenants/tenants-search.ts";
 import { text } from "../text/text.ts";
 import { parseUsageSearch } from "../usage/usage-search.ts";
+import { parseWebhooksSearch } from "../webhooks/webhooks-search.ts";
 import { NotBuiltPage } from "./not-built-page.tsx";
 import { NotFoundPage } from "./not-found-page.tsx";
 import { PageCrash } from "./page-crash.tsx";
@@ -80,10 +82,14 @@ const usageRoute = createRoute({
   validateSearch: parseUsageSearch,
   component: lazyRouteComponent(() => import("../usage/usage-page.tsx"), "UsagePage"),
 });
-const webhooksRoute = createRoute({ ...below("/webhooks"), component: notBuilt(text.navigation.webhooks) });
+const webhooksRoute = createRoute({
+  ...below("/webhooks"),
+  validateSearch: parseWebhooksSearch,
+  component: lazyRouteComponent(() => import("../webhooks/webhooks-page.tsx"), "WebhooksPage"),
+});
 const deliveryRoute = createRoute({
   ...below("/deliveries/$deliveryId"),
-  component: notBuilt(text.navigation.webhooks),
+  component: lazyRouteComponent(() => import("../webhooks/delivery-page.tsx"), "DeliveryPage"),
 });
 const keysRoute = createRoute({
   ...below("/keys"),
@@ -94,8 +100,15 @@ const peopleRoute = createRoute({
   validateSearch: parsePeopleSearch,
   component: lazyRouteComponent(() => import("../people/people-page.tsx"), "PeoplePage"),
 });
-const systemRoute = createRoute({ ...below("/system"), component: notBuilt(text.navigation.system) });
-const tenantsRoute = createRoute({ ...below("/tenants"), component: notBuilt(text.navigation.tenants) });
+const systemRoute = createRoute({
+  ...below("/system"),
+  component: lazyRouteComponent(() => import("../system/system-page.tsx"), "SystemPage"),
+});
+const tenantsRoute = createRoute({
+  ...below("/tenants"),
+  validateSearch: parseTenantsSearch,
+  component: lazyRouteComponent(() => import("../tenants/tenants-page.tsx"), "TenantsPage"),
+});
 const paintRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/paint/$runId",

@@ -10,11 +10,8 @@ export function Meter({ label, used, held, limit, state }: MeterProps) {
   return (
     <span
       className={classNames(styles.meter, state !== "ok" && styles[state])}
-      role="meter"
+      role="img"
       aria-label={label}
-      aria-valuenow={Math.round(share(used + held))}
-      aria-valuemin={0}
-      aria-valuemax={100}
     >
       <span ref={cssVariables({ "--used": `${share(used)}%` })} className={styles.used} />
       <span ref={cssVariables({ "--held": `${share(held)}%` })} className={styles.held} />

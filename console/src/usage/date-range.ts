@@ -32,6 +32,9 @@ const longMonth = new Intl.DateTimeFormat("en-GB", { timeZone: "UTC", month: "lo
 export const formatDay = (day: string): string => `${Number(day.slice(8))} ${monthName.format(new Date(startOf(day)))}`;
 /** 17 October 2026 */
 export const formatLongDay = (day: string): string => longDate.format(new Date(startOf(day)));
+/** The first day, without the year if it is that of the last day. */
+export const formatRangeStart = ({ from, to }: DateRange): string =>
+  from !== to && from.slice(0, 4) === to.slice(0, 4) ? formatLongDay(from).slice(0, -5) : formatLongDay(from);
 /** Oct, from 2026-10 */
 export const formatMonth = (month: string): string => monthName.format(new Date(`${month}-01T00:00:00Z`));
 /** October 2026, from 2026-10 */

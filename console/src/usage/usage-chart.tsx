@@ -25,6 +25,8 @@ const MICROS = 1e6;
 export const formatMeasure = (value: number, measure: Measure): string =>
   measure === "spend" ? formatMoney(value / MICROS) : value.toLocaleString("en");
 
+/** Lines of whole dollars need no cents. */
+const formatTick = (value: number, measure: Measure) => formatMeasure(value, measure).replace(/\.00$/, "");
 const formatStart = (start: string, isMonthly: boolean) => (isMonthly ? formatMonth(start) : formatDay(start));
 
 export function UsageChart(props: UsageChartProps) {
@@ -35,7 +37,7 @@ export function UsageChart(props: UsageChartProps) {
   const { rects, lines, labels, columnWidth, left } = layoutBars(values, width);
   const last = usage.buckets.length - 1;
   return (
-    <div ref={box} className={styles.box} onMouseLeave={() => onPoint(undefined)}>
+    <div ref={box} className={styles.box}>
       <svg
         className={styles.chart}
         viewBox={`0 0 ${width} ${CHART_HEIGHT}`}
@@ -48,7 +50,7 @@ export function UsageChart(props: UsageChartProps) {
           <g key={value}>
             <line className={styles.line} x1={left - 4} x2={width} y1={y} y2={y} />
             <text x={left - 12} y={y + 4} textAnchor="end">
-              {formatMeasure(value, measure)}
+              {formatTick(value, measure)}
             </text>
           </g>
         ))}
@@ -86,6 +88,7 @@ export function UsageChart(props: UsageChartProps) {
             width={columnWidth}
             height={CHART_HEIGHT}
             onMouseEnter={() => onPoint(bucket)}
+            onMouseLeave={() => onPoint(undefined)}
           />
         ))}
       </svg>

@@ -6,7 +6,11 @@ import { text } from "../text/text.ts";
 import { type DateRange, daysIn } from "./date-range.ts";
 import styles from "./usage-page.module.css";
 
-type UsageFiguresProps = { report: UsageReport | undefined; before: UsageReport["total"] | undefined; range: DateRange };
+type UsageFiguresProps = {
+  report: UsageReport | undefined;
+  before: UsageReport["total"] | undefined;
+  range: DateRange;
+};
 type FigureProps = { name: string; value: string | undefined; note: string | undefined };
 
 const percent = new Intl.NumberFormat("en", { style: "percent", maximumFractionDigits: 0 });
@@ -40,10 +44,7 @@ export function UsageFigures({ report, before, range }: UsageFiguresProps) {
         value={storage && formatBytes(storage.bytes)}
         note={
           storage &&
-          words.storedFiles(
-            storage.files,
-            storage.bytes_limit === null ? undefined : formatBytes(storage.bytes_limit),
-          )
+          words.storedFiles(storage.files, storage.bytes_limit === null ? undefined : formatBytes(storage.bytes_limit))
         }
       />
     </dl>

@@ -8,12 +8,12 @@ import { buttonClass } from "../parts/button-class.ts";
 import { EmptyState } from "../parts/empty-state.tsx";
 import { ErrorNotice } from "../parts/error-notice.tsx";
 import { Icon } from "../parts/icon.tsx";
+import { saveBlob } from "../parts/save-blob.ts";
 import { Segments } from "../parts/segments.tsx";
 import { TopBar } from "../shell/top-bar.tsx";
 import { text } from "../text/text.ts";
 import { Budgets } from "./budgets.tsx";
-import { type DateRange, formatLongDay, rangeBefore, rangeOf } from "./date-range.ts";
-import { saveBlob } from "./save-blob.ts";
+import { type DateRange, formatLongDay, formatRangeStart, rangeBefore, rangeOf } from "./date-range.ts";
 import { UsageBreakdown } from "./usage-breakdown.tsx";
 import { UsageFigures } from "./usage-figures.tsx";
 import styles from "./usage-page.module.css";
@@ -30,7 +30,7 @@ export function UsagePage() {
   const range = rangeOf(period, now);
   const { data: report, error, refetch } = useQuery({ ...usageQuery(range, by), placeholderData: keepPreviousData });
   const { data: before } = useQuery(usageTotalQuery(rangeBefore(range)));
-  const rangeText = words.range(formatLongDay(range.from), formatLongDay(range.to));
+  const rangeText = words.range(formatRangeStart(range), formatLongDay(range.to));
   return (
     <>
       <TopBar title={text.navigation.usage}>

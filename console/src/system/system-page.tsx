@@ -1,0 +1,115 @@
+// System, for operators: whether the installation works, its providers and its checks. It shows numbers, no content.
+import { GessoError, type SystemReport } from "@gesso/client";
+import { useQuery } from "@tanstack/react-query";
+import { CircleCheck, Download, RefreshCw, ShieldX, TriangleAlert } from "lucide-react";
+import { formatDuration } from "../format/time.ts";
+import { Button } from "../parts/button.tsx";
+import { classNames } from "../parts/class-names.ts";
+import { EmptyState } from "../parts/empty-state.tsx";
+import { ErrorNotice } from "../parts/error-notice.tsx";
+import { Icon } from "../parts/icon.tsx";
+import { Notice } from "../parts/notice.tsx";
+import { saveBlob } from "../parts/save-blob.ts";
+import { useNow } from "../parts/use-now.ts";
+import { TopBar } from "../shell/top-bar.tsx";
+import { text } from "../text/text.ts";
+import { CheckList } from "./check-list.tsx";
+import { ProviderTable } from "./provider-table.tsx";
+import { SystemFigures } from "./system-figures.tsx";
+import styles from "./system-page.module.css";
+import { systemQuery } from "./system-query.ts";
+import { formatUptime } from "./uptime.ts";
+
+const words = text.system;
+const FORBIDDEN = 403;
+
+export function SystemPage() {
+  const { data: report, error, refetch, isFetching } = useQuery(systemQuery);
+  const now = useNow();
+  const isForbidden = GessoError.isInstance(error) && error.status === FORBIDDEN;
+  return (
+    <>
+      <TopBar title={text.navigation.system}>
+        {report && <StateChip isOk={report.ok} />}
+        <span className={styles.sub}>{report && describe(report, now)}</span>
+        <span className={styles.grow} />
+        <Button kind="quiet" aria-disabled={isFetching} onClick={() => void refetch()}>
+          <Icon of={RefreshCw} />
+          {words.checkNow}
+        </Button>
+        <Button aria-disabled={!report} onClick={() => report && saveReport(report)}>
+          <Icon of={Download} />
+          {words.diagnostics}
+        </Button>
+      </TopBar>
+      <div className={styles.body}>
+        {isForbidden && (
+          <EmptyState icon={ShieldX} title={words.operatorOnly}>
+            {words.operatorOnlyNext}
+          </EmptyState>
+        )}
+        {error && !isForbidden && <ErrorNotice error={error} onRetry={() => void refetch()} />}
+        {!isForbidden && <SystemFigures report={report} />}
+        {!report && !error && (
+          <p className={styles.caption} role="status">
+            {words.checking}
+          </p>
+        )}
+        {report && <Report report={report} />}
+      </div>
+    </>
+  );
+}
+
+function Report({ report }: { report: SystemReport }) {
+  const failed = report.checks.filter(({ status }) => status === "fail");
+  return (
+    <>
+      {failed.length > 0 && (
+        <Notice kind="bad" title={words.problems(failed.map(({ name }) => name).join(", "))}>
+          {failed.map(({ name, message, fix }) => (
+            <p key={`${name} ${message}`}>
+              {name}: {message}
+              {fix && `. ${fix}`}
+            </p>
+          ))}
+        </Notice>
+      )}
+      <section aria-labelledby="providers">
+        <div className={styles.head}>
+          <h2 id="providers">{words.providers}</h2>
+          <span className={styles.caption}>{words.providersNote}</span>
+        </div>
+        <ProviderTable providers={report.providers} />
+      </section>
+      <section aria-labelledby="checks">
+        <div className={styles.head}>
+          <h2 id="checks">{words.checks}</h2>
+        </div>
+        <CheckList checks={report.checks} />
+      </section>
+    </>
+  );
+}
+
+function StateChip({ isOk }: { isOk: boolean }) {
+  return (
+    <span className={classNames(styles.chip, isOk ? styles.chipOk : styles.chipBad)}>
+      <Icon of={isOk ? CircleCheck : TriangleAlert} size="s" />
+      {isOk ? words.ready : words.notReady}
+    </span>
+  );
+}
+
+const describe = ({ version, started_at, checked_at }: SystemReport, now: number) =>
+  words.about(
+    version,
+    formatUptime(now - Date.parse(started_at)),
+    formatDuration(now - Date.parse(checked_at)).replace(/\.\d s$/, " s"),
+  );
+
+const saveReport = (report: SystemReport) =>
+  saveBlob(
+    new Blob([JSON.stringify(report, null, 2)], { type: "application/json" }),
+    `gesso-system-${report.checked_at.slice(0, 10)}.json`,
+  );
