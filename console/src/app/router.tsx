@@ -10,10 +10,8 @@ import {
 import { PaletteHost } from "../palette/palette-host.tsx";
 import { Shell } from "../shell/shell.tsx";
 import { parseTenantsSearch } from "../tenants/tenants-search.ts";
-import { text } from "../text/text.ts";
 import { parseUsageSearch } from "../usage/usage-search.ts";
 import { parseWebhooksSearch } from "../webhooks/webhooks-search.ts";
-import { NotBuiltPage } from "./not-built-page.tsx";
 import { NotFoundPage } from "./not-found-page.tsx";
 import { PageCrash } from "./page-crash.tsx";
 import {
@@ -38,7 +36,6 @@ const rootRoute = createRootRoute({
 /** Every page but Paint has the navigation and the tray. */
 const shellRoute = createRoute({ getParentRoute: () => rootRoute, id: "shell", component: Shell });
 const below = <Path extends string>(path: Path) => ({ getParentRoute: () => shellRoute, path });
-const notBuilt = (title: string) => () => <NotBuiltPage title={title} />;
 
 const makeRoute = createRoute({
   ...below("/"),

@@ -26,7 +26,7 @@ type TreePageProps = { runId: string; view: TreeView; node: string | undefined }
 
 export function TreePage({ runId, view, node }: TreePageProps) {
   const { data: tree, error, refetch } = useQuery(runTreeQuery(runId));
-  const navigate = useNavigate();
+  const navigate = useNavigate({ from: "/runs/$runId" });
   const show = useCallback(
     (next: { view?: TreeView; node?: string }) =>
       void navigate({

@@ -34,6 +34,7 @@ export function DeliveryList({ deliveries, selected, now }: DeliveryListProps) {
             <td className={classNames("numeric", minor)}>{formatMoment(delivery.created_at, now)}</td>
             <td>
               <Link
+                from="/webhooks"
                 to="/webhooks"
                 search={(old) => ({ ...old, delivery: delivery.id })}
                 replace

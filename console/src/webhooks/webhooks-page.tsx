@@ -102,6 +102,7 @@ export function WebhooksPage() {
             {delivery ? (
               <>
                 <Link
+                  from="/webhooks"
                   to="/webhooks"
                   search={({ delivery: _, ...old }) => old}
                   className={classNames(buttonClass({ kind: "quiet", size: "s" }), styles.back)}
