@@ -13,8 +13,8 @@ export function ComparePanel({ first, second }: { first: Run; second: Run }) {
   return (
     <aside className={styles.panel}>
       <div className={styles.scroll}>
-        <InputDifferences first={first} second={second} />
         <ChangedPixels first={first} second={second} />
+        <InputDifferences first={first} second={second} />
       </div>
       <KeepButtons first={first} second={second} />
     </aside>

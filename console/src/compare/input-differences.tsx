@@ -45,16 +45,30 @@ function DifferenceRow({ field, first, second, isDifferent }: InputDifference) {
       <dt>{field}</dt>
       <dd className={styles.pair}>
         <b>A</b>
-        <span>{asText(first)}</span>
+        <InputValue value={first} />
         <b>B</b>
-        {isDifferent ? <ins>{asText(second)}</ins> : <span>{asText(second)}</span>}
+        {isDifferent && isSet(second) ? (
+          <ins>
+            <InputValue value={second} />
+          </ins>
+        ) : (
+          <InputValue value={second} />
+        )}
       </dd>
     </div>
   );
 }
 
-const asText = (value: unknown) =>
-  value === undefined || value === null ? words.notSet : typeof value === "string" ? value : JSON.stringify(value);
+/** A signed URL says little, so only its file is shown. */
+function InputValue({ value }: { value: unknown }) {
+  if (!isSet(value)) return <span className={styles.unset}>{words.notSet}</span>;
+  const whole = typeof value === "string" ? value : JSON.stringify(value);
+  const [, file] = STORED_FILE.exec(whole) ?? [];
+  return <span title={file && whole}>{file ? words.file(file.slice(-8)) : whole}</span>;
+}
+
+const STORED_FILE = /^https?:\/\/[^/]+\/files\/([\da-f-]{36})\//;
+const isSet = (value: unknown) => value !== undefined && value !== null;
 
 /** `mask_image_url` as "Mask image url". */
 const labelOf = (field: string) => field.charAt(0).toUpperCase() + field.slice(1).replaceAll("_", " ");

@@ -37,8 +37,8 @@ export function AttemptCard({ attempt, isPaid }: AttemptCardProps) {
         </span>
         <AttemptPrice attempt={attempt} isPaid={isPaid} />
       </p>
-      <dl>
-        {upstream && <Fact name={words.model}>{upstream}</Fact>}
+      <dl className={styles.attemptFacts}>
+        {upstream && upstream !== attempt.provider && <Fact name={words.model}>{upstream}</Fact>}
         {request && (
           <Fact name={words.request}>
             <AttemptRequest request={request} />

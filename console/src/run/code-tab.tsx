@@ -30,6 +30,7 @@ export function CodeTab({ run }: { run: Run }) {
       <pre className={styles.code} tabIndex={0}>
         {sample}
       </pre>
+      <p className={styles.note}>{text.runPage.code.note}</p>
     </>
   );
 }

@@ -6,6 +6,7 @@ import { type TreeRow, treeRowsOf } from "./tree-rows.ts";
 export const NODE = { width: 168, height: 148, imageHeight: 104 };
 const COLUMN_WIDTH = 224;
 const ROW_HEIGHT = 172;
+const GAP = COLUMN_WIDTH - NODE.width;
 
 export type PlacedRow = TreeRow & { x: number; y: number };
 export type GraphLayout = { rows: PlacedRow[]; byId: ReadonlyMap<string, PlacedRow> };
@@ -47,10 +48,11 @@ function lowestUser({ run_id }: RunNode, edges: readonly RunEdge[], cells: Reado
   return rows.length > 0 ? Math.min(...rows) : 0;
 }
 
-/** A curve from the right side of one run to the left side of another. */
-export function edgePath(from: { x: number; y: number }, to: { x: number; y: number }): string {
-  const [x1, y1] = [from.x + NODE.width, from.y + NODE.imageHeight / 2];
-  const [x2, y2] = [to.x, to.y + NODE.imageHeight / 2];
-  const bend = Math.max(28, Math.abs(x2 - x1) / 2);
-  return `M${x1} ${y1}C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2} ${y2}`;
+/** A curve from the right side of the origin to the left side of the derived run; to its right side if it is not after. */
+export function edgePath(origin: { x: number; y: number }, derived: { x: number; y: number }): string {
+  const isAfter = derived.x > origin.x;
+  const [x1, y1] = [origin.x + NODE.width, origin.y + NODE.imageHeight / 2];
+  const [x2, y2] = [derived.x + (isAfter ? 0 : NODE.width), derived.y + NODE.imageHeight / 2];
+  const bend = isAfter ? (x2 - x1) / 2 : GAP;
+  return `M${x1} ${y1}C${x1 + bend} ${y1} ${isAfter ? x2 - bend : Math.max(x1, x2) + bend} ${y2} ${x2} ${y2}`;
 }

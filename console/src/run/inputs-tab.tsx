@@ -11,6 +11,16 @@ export function InputsTab({ run }: { run: Run }) {
     <>
       <p className={styles.note}>{isEmpty ? text.run.inputs.none : run.given ? text.run.inputs.given : null}</p>
       <FieldList fields={fields} />
+      {run.warnings.length > 0 && (
+        <>
+          <h2 className={styles.note}>{text.runPage.inputs.warnings}</h2>
+          <ul className={styles.warnings}>
+            {run.warnings.map((warning) => (
+              <li key={warning}>{warning}</li>
+            ))}
+          </ul>
+        </>
+      )}
       {run.result && (
         <>
           <h2 className={styles.note}>{text.run.inputs.result}</h2>

@@ -3,12 +3,16 @@ import type { Run } from "@gesso/client";
 import { useQuery } from "@tanstack/react-query";
 import { runLayersQuery } from "../api/queries.ts";
 import { ErrorNotice } from "../parts/error-notice.tsx";
+import { text } from "../text/text.ts";
 import styles from "./layers-tab.module.css";
+
+const words = text.runPage.layers;
 
 export function LayersTab({ run }: { run: Run }) {
   const { data, error, refetch } = useQuery(runLayersQuery(run.run_id));
   if (error) return <ErrorNotice error={error} onRetry={() => void refetch()} />;
   const layers = [...(data?.data.layers ?? [])].sort((a, b) => b.z_index - a.z_index);
+  if (data && layers.length === 0) return <p className={styles.none}>{words.none}</p>;
   return (
     <ul>
       {layers.map((layer) => (
@@ -18,13 +22,14 @@ export function LayersTab({ run }: { run: Run }) {
           </span>
           <span className={styles.name}>
             {layer.name}
-            <small>{layer.kind}</small>
+            <small>
+              {words.kinds[layer.kind] ?? layer.kind}
+              {layer.kind === "mask" && ` · ${words.maskHint}`}
+            </small>
           </span>
           <span className={styles.place}>
             {layer.width} × {layer.height}
-            <small>
-              {layer.x}, {layer.y}
-            </small>
+            <small>{words.place(layer.x, layer.y)}</small>
           </span>
         </li>
       ))}

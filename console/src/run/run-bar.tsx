@@ -1,13 +1,14 @@
 // The bar of a run: the way back, its ID and the first actions.
 import type { Run } from "@gesso/client";
 import { Link } from "@tanstack/react-router";
-import { ArrowLeft, Columns2 } from "lucide-react";
+import { ArrowLeft, ChevronRight, Columns2, Paintbrush } from "lucide-react";
 import { buttonClass } from "../parts/button-class.ts";
 import { CopyButton } from "../parts/copy-button.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { TopBar } from "../shell/top-bar.tsx";
 import { text } from "../text/text.ts";
 import styles from "./run-page.module.css";
+import { runTypeName } from "./tree-title.ts";
 
 export function RunBar({ run }: { run: Run }) {
   const lead = (
@@ -20,7 +21,11 @@ export function RunBar({ run }: { run: Run }) {
       >
         <Icon of={ArrowLeft} />
       </Link>
-      <h1 className={styles.title}>{run.run_type}</h1>
+      <span className={styles.words}>{text.runPage.gallery}</span>
+      <span className={styles.words}>
+        <Icon of={ChevronRight} size="s" />
+      </span>
+      <h1 className={styles.title}>{runTypeName(run.run_type)}</h1>
       <span className="mono">{run.run_id.slice(-8)}</span>
       <CopyButton value={run.run_id} label={text.run.copyId} isIconOnly />
     </span>
@@ -36,6 +41,12 @@ export function RunBar({ run }: { run: Run }) {
         >
           <Icon of={Columns2} />
           <span className={styles.words}>{text.run.compareParent}</span>
+        </Link>
+      )}
+      {run.image_url && (
+        <Link to="/paint/$runId" params={{ runId: run.run_id }} className={buttonClass()}>
+          <Icon of={Paintbrush} />
+          <span className={styles.words}>{text.run.paint}</span>
         </Link>
       )}
       {run.given && (

@@ -3,6 +3,7 @@ import type { Run } from "@gesso/client";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import type { ComponentType } from "react";
 import { Tab, TabList, TabPanel, Tabs } from "react-aria-components";
+import { useShortcuts } from "../parts/use-shortcuts.ts";
 import { text } from "../text/text.ts";
 import { CodeTab } from "./code-tab.tsx";
 import { InputsTab } from "./inputs-tab.tsx";
@@ -21,6 +22,12 @@ export function RunPanel({ run }: { run: Run }) {
   const navigate = useNavigate();
   const choose = (name: TabName) =>
     void navigate({ to: "/runs/$runId", params: { runId: run.run_id }, search: { tab: name }, replace: true });
+  const tabKeys = Object.fromEntries(TAB_ENTRIES.map(([name], index) => [String(index + 1), () => choose(name)]));
+  const openParent = () => {
+    if (!run.parent_run_id) return false;
+    void navigate({ to: "/runs/$runId", params: { runId: run.parent_run_id } });
+  };
+  useShortcuts({ ...tabKeys, p: openParent });
   return (
     <aside className={styles.panel}>
       <RunFacts run={run} />

@@ -17,6 +17,7 @@ export const compareText = {
   showDifferent: "Show differences only",
   equal: "Both runs have the same inputs.",
   notSet: "not set",
+  file: (id: string) => `stored file ${id}`,
   cost: "Cost",
   time: "Time",
   model: "Model",

@@ -43,7 +43,13 @@ function applyEvent(queryClient: QueryClient, event: RunEvent): void {
   );
   // An event has no prompt and no cost, so a new run and an ended one are read once.
   if (!known || !isOpen(next)) void readRun(queryClient, next.run_id);
-  if (!known || !isOpen(next)) void queryClient.invalidateQueries({ queryKey: ["runs", "list"] });
+  if (!known || !isOpen(next)) {
+    void queryClient.invalidateQueries({ queryKey: ["runs", "list"] });
+    // A new run can belong to any tree that is open.
+    void queryClient.invalidateQueries({
+      predicate: ({ queryKey }) => queryKey[0] === "runs" && queryKey[2] === "tree",
+    });
+  }
   if (!isOpen(next)) void queryClient.invalidateQueries({ queryKey: ["usage"] });
 }
 

@@ -1,0 +1,233 @@
+// The tree of a run as a graph and as a list: keyboard, edges, costs, and places that do not change.
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Run, RunTree } from "@gesso/client";
+import type { Page } from "playwright-core";
+import { v7 } from "uuid";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type ConsoleBrowser, startConsoleBrowser } from "./support/console-browser.ts";
+import { endRun, PATIENT } from "./support/end-run.ts";
+
+// Prices that have no exact binary fraction.
+const CATALOGUE = `
+models:
+  flux-dev: [{ provider: sandbox, price: 0.025001 }]
+  flux-kontext-max: [{ provider: sandbox, price: 0.080001 }]
+  upscale-default: [{ provider: sandbox, price: 0.0101, per: image }]
+  edit-default: [{ provider: sandbox, price: 0.1 }]
+`;
+
+const folder = mkdtempSync(join(tmpdir(), "gesso-console-tree-"));
+let console: ConsoleBrowser;
+let root: Run;
+let edit: Run;
+beforeAll(async () => {
+  const file = join(folder, "gesso.yaml");
+  writeFileSync(file, CATALOGUE);
+  console = await startConsoleBrowser({ env: { GESSO_CONFIG: file } });
+  const { client } = console;
+  const small = { width: 96, height: 64 };
+  root = await endRun(client, client.images.generate({ prompt: "a lighthouse", ...small }));
+  const boat = await endRun(client, client.images.generate({ prompt: "a boat", ...small }));
+  edit = await endRun(
+    client,
+    client.images.edit.fluxKontext({
+      original_run_id: root.run_id,
+      prompt: "make it night",
+      model: "flux-kontext-max",
+    }),
+  );
+  const upscale = await endRun(client, client.images.upscale({ run_id: edit.run_id }));
+  await endRun(client, client.images.vary({ run_id: upscale.run_id }));
+  await endRun(client, client.images.combine({ images: [edit.run_id, boat.run_id] }));
+  await client.runs.delete(upscale.run_id);
+});
+afterAll(async () => {
+  await console?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const graphOf = (runId: string) => `/runs/${runId}?tab=tree&view=graph`;
+const focusedRun = (page: Page) => page.evaluate(() => (document.activeElement as HTMLElement | null)?.dataset.run);
+
+async function pressAll(page: Page, keys: string[]): Promise<(string | undefined)[]> {
+  const runs: (string | undefined)[] = [];
+  for (const key of keys) {
+    await page.keyboard.press(key);
+    runs.push(await focusedRun(page));
+  }
+  return runs;
+}
+
+describe("the tree", () => {
+  it("[CON-27] has the nodes and edges of the API, and works by keyboard", async () => {
+    const tree = await console.client.runs.tree(root.run_id);
+    const tab = await console.signIn({ path: graphOf(root.run_id) });
+    const { page } = tab;
+    const items = page.getByRole("tree").getByRole("treeitem");
+    await expect.poll(() => items.count(), PATIENT).toBe(tree.nodes.length);
+    const shown = await items.evaluateAll((nodes) =>
+      nodes.map((node) => [(node as HTMLElement).dataset.run ?? "", Number(node.getAttribute("aria-level"))] as const),
+    );
+    expect(new Map(shown)).toEqual(new Map(tree.nodes.map((node) => [node.run_id, levelOf(tree, node.run_id)])));
+
+    const edges = await page.locator("path[data-kind]").evaluateAll((paths) =>
+      paths.map((path) => {
+        const { from, to, kind, role } = (path as unknown as HTMLElement).dataset;
+        return { from, to, kind, role, isDashed: getComputedStyle(path).strokeDasharray !== "none" };
+      }),
+    );
+    const expected = tree.edges.map((edge) => ({ ...edge, isDashed: edge.kind === "reference" }));
+    expect(edges).toHaveLength(expected.length);
+    expect(edges).toEqual(expect.arrayContaining(expected));
+    expect(edges.some(({ isDashed }) => isDashed)).toBe(true);
+
+    const deleted = tree.nodes.find((node) => node.deleted)!;
+    const ghost = page.locator(`[role=treeitem][data-run="${deleted.run_id}"]`);
+    await ghost.getByText("Deleted run").waitFor();
+    expect(await ghost.evaluate((node) => getComputedStyle(node).borderTopStyle)).toBe("dashed");
+
+    const [, first] = shown.map(([runId]) => runId);
+    const last = shown.at(-1)?.[0];
+    await page.locator(`[role=treeitem][data-run="${root.run_id}"]`).focus();
+    expect(await pressAll(page, ["ArrowRight", "ArrowLeft", "ArrowDown", "ArrowUp", "End", "Home", "d"])).toEqual([
+      ...[first, root.run_id, first, root.run_id, last, root.run_id, deleted.run_id],
+    ]);
+
+    await page
+      .getByRole("button", { name: "List" })
+      .or(page.getByRole("radio", { name: "List" }))
+      .click();
+    await expect.poll(() => items.count(), PATIENT).toBe(tree.nodes.length);
+    await page.locator(`[role=treeitem][tabindex="0"]`).focus();
+    expect(await pressAll(page, ["Home", "ArrowDown", "ArrowUp", "End"])).toEqual([
+      ...[root.run_id, first, root.run_id, last],
+    ]);
+    expect(tab.problems).toEqual([]);
+    await tab.context.close();
+  });
+
+  it("[CON-28] adds up a branch to the micro-dollar", async () => {
+    const { client } = console;
+    const tree = await client.runs.tree(root.run_id);
+    const tab = await console.signIn({ path: graphOf(root.run_id) });
+    for (const runId of [root.run_id, edit.run_id]) {
+      await tab.page.locator(`[role=treeitem][data-run="${runId}"]`).click();
+      const branch = tree.nodes.filter((node) => isBelow(tree, node.run_id, runId));
+      const micros = branch.reduce((sum, { cost }) => sum + Math.round((cost?.amount ?? 0) * 1e6), 0);
+      expect(micros).toBeGreaterThan(0);
+      const line = tab.page.locator("dl > div").filter({ hasText: `Its branch, ${branch.length} runs` });
+      await line.waitFor();
+      expect(Math.round(Number((await line.locator("dd").textContent())?.slice(1)) * 1e6)).toBe(micros);
+    }
+    const whole = tab.page.locator("dl > div").filter({ hasText: "Whole tree" }).locator("dd");
+    expect(Number((await whole.textContent())?.slice(1))).toBe(tree.totals.amount);
+    expect(tab.problems).toEqual([]);
+    await tab.context.close();
+  });
+
+  it("[CON-29] moves no node when a child arrives, and no view when a run is selected", async () => {
+    const { client } = console;
+    const tab = await console.signIn({ path: graphOf(root.run_id) });
+    const items = tab.page.getByRole("treeitem");
+    const { nodes } = await client.runs.tree(root.run_id);
+    await expect.poll(() => items.count(), PATIENT).toBe(nodes.length);
+    const before = await boxesOf(tab.page);
+    await tab.page.locator(`[role=treeitem][data-run="${edit.run_id}"]`).click();
+    await tab.page.getByText("Its branch, 4 runs").waitFor();
+    expect(await boxesOf(tab.page)).toEqual(before);
+    await client.images.vary({ run_id: root.run_id }).asResponse();
+    await expect.poll(() => items.count(), PATIENT).toBe(nodes.length + 1);
+    const after = await boxesOf(tab.page);
+    for (const [runId, box] of Object.entries(before)) expect(after[runId]).toEqual(box);
+    expect(tab.problems).toEqual([]);
+    await tab.context.close();
+  });
+
+  it("[CON-30] draws 500 nodes of depth 64 within a second, and pans without a long frame", async () => {
+    const large = await insertTree(console, { count: 500, depth: 64 });
+    const tab = await console.signIn({ path: `/runs/${large}?tab=tree` });
+    const { page } = tab;
+    await expect.poll(() => page.getByRole("treeitem").count(), PATIENT).toBe(500);
+    const drawnMs = await page.evaluate(drawGraph);
+    expect(await page.locator("path[data-kind]").count()).toBe(499);
+    const longestMs = await page.evaluate(panGraph);
+    globalThis.console.log(
+      `500 nodes drawn in ${drawnMs.toFixed(0)} ms, longest task of panning ${longestMs.toFixed(0)} ms`,
+    );
+    expect(drawnMs).toBeLessThan(1000);
+    expect(longestMs).toBeLessThanOrEqual(50);
+    expect(tab.problems).toEqual([]);
+    await tab.context.close();
+  });
+});
+
+const parentOf = ({ nodes }: RunTree, runId: string) => nodes.find(({ run_id }) => run_id === runId)?.parent_run_id;
+const levelOf = (tree: RunTree, runId: string): number => {
+  const parent = parentOf(tree, runId);
+  return parent ? levelOf(tree, parent) + 1 : 1;
+};
+const isBelow = (tree: RunTree, runId: string, ancestor: string): boolean => {
+  const parent = parentOf(tree, runId);
+  return runId === ancestor || (parent ? isBelow(tree, parent, ancestor) : false);
+};
+
+const boxesOf = (page: Page): Promise<Record<string, { x: number; y: number }>> =>
+  page.getByRole("treeitem").evaluateAll((nodes) =>
+    Object.fromEntries(
+      nodes.map((node) => {
+        const { x, y } = node.getBoundingClientRect();
+        return [(node as HTMLElement).dataset.run ?? "", { x, y }];
+      }),
+    ),
+  );
+
+/** Milliseconds from the press on "Open graph" until all nodes are painted. Runs in the page. */
+async function drawGraph(): Promise<number> {
+  const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
+  const link = [...document.querySelectorAll("a")].find((each) => each.textContent?.includes("Open graph"));
+  const startedAt = performance.now();
+  link?.click();
+  while (document.querySelectorAll("section [role=treeitem]").length < 500) await frame();
+  await frame();
+  return performance.now() - startedAt;
+}
+
+/** The longest task in milliseconds while the graph pans; 0 if none took 50 ms. Runs in the page. */
+async function panGraph(): Promise<number> {
+  const tasks: number[] = [];
+  const observer = new PerformanceObserver((list) => tasks.push(...list.getEntries().map(({ duration }) => duration)));
+  observer.observe({ entryTypes: ["longtask"] });
+  const graph = document.querySelector("section[aria-label=Graph]");
+  for (let step = 0; step < 60; step++) {
+    graph?.dispatchEvent(new WheelEvent("wheel", { deltaX: 90, deltaY: 30, bubbles: true, cancelable: true }));
+    await new Promise((resolve) => requestAnimationFrame(resolve));
+  }
+  tasks.push(...observer.takeRecords().map(({ duration }) => duration));
+  observer.disconnect();
+  return Math.max(0, ...tasks);
+}
+
+/** A chain of `depth` runs, and further runs spread below its first runs. Returns the root. */
+async function insertTree({ environment }: ConsoleBrowser, { count, depth }: { count: number; depth: number }) {
+  const ids = Array.from({ length: count }, () => v7());
+  const rows = ids.map((run_id, index) => {
+    const isChain = index < depth;
+    const level = isChain ? index + 1 : 2 + ((index - depth) % (depth - 1));
+    return { run_id, parent_run_id: level === 1 ? null : ids[level - 2], root_run_id: ids[0], depth: level };
+  });
+  const INSERT = `insert into runs (run_id, tenant_id, user_id, operation, run_type, status, progress, inputs, plan,
+      parent_run_id, root_run_id, depth, result, created_at, started_at, finished_at)
+    select given.run_id, owner.tenant_id, owner.user_id, 'images.generate', 'image-generation', 'completed', 1,
+      '{"prompt": "a large tree"}', '[]', given.parent_run_id, given.root_run_id, given.depth, '{"outputs": []}',
+      now(), now(), now()
+    from jsonb_to_recordset($1::jsonb) as given (run_id uuid, parent_run_id uuid, root_run_id uuid, depth int),
+      runs owner where owner.run_id = $2`;
+  // A trigger looks the parent up, so each level is inserted before the next.
+  for (let level = 1; level <= depth; level++) {
+    const some = rows.filter((row) => row.depth === level);
+    await environment.query(INSERT, [JSON.stringify(some), root.run_id]);
+  }
+  return ids[0]!;
+}
