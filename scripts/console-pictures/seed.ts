@@ -43,7 +43,7 @@ const PROMPTS = [
   "a cup of coffee on a wooden table",
   "a hot air balloon over green hills",
 ];
-const MODELS = ["flux-dev", "gemini-2.5", "vendora", "vendorb-imagen4"];
+const MODELS = ["flux-dev", "gemini-2.5", "vendora", "nanobanana"];
 
 export type Seeded = {
   /** The first run of the tree, a leaf of it, and the edit by mask. */
@@ -58,8 +58,8 @@ export async function seed(gesso: { url: string; key: string }): Promise<Seeded>
   await requestJson("POST", "/keys", { name: "Newsletter", scopes: ["images:write"] });
   const finished = [];
   for (const [index, prompt] of PROMPTS.entries()) {
-    const model = MODELS[index % MODELS.length];
-    finished.push(await run("/runs/generate", { prompt, model, seed: index + 3, ...SHAPES[index % SHAPES.length] }));
+    const model_type = MODELS[index % MODELS.length];
+    finished.push(await run("/runs/generate", { prompt, model_type, seed: index + 3, ...SHAPES[index % SHAPES.length] }));
   }
   for (const { run_id } of finished.slice(3, 6)) await requestJson("PATCH", `/runs/${run_id}`, { starred: true });
   return seedTree({ run });
@@ -68,7 +68,7 @@ export async function seed(gesso: { url: string; key: string }): Promise<Seeded>
 async function seedTree({ run }: Pick<ReturnType<typeof createApiRequests>, "run">) {
   const root = await run("/runs/generate", {
     prompt: "a red hot air balloon over green hills, morning light",
-    ...{ model: "flux-dev", width: 1024, height: 768, seed: 7 },
+    ...{ model_type: "flux-dev", width: 1024, height: 768, seed: 7 },
   });
   const mask = await run("/edits/extract", { run_id: root.run_id, prompt: "the balloon", mode: "mask" });
   const masked = await run("/edits/vendora", { run_id: root.run_id, mask_url: mask.run_id, prompt: "make it blue" });
