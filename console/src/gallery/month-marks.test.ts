@@ -12,7 +12,7 @@ it("names the newest months, the quarters of earlier years and every year", () =
   expect(marks.slice(0, 3).map(({ label, year }) => [label, year])).toEqual([
     ["Nov", "2026"],
     ["Oct", null],
-    ["Sept", null],
+    ["Sep", null],
   ]);
   expect(marks.filter(({ year }) => year).map(({ year }) => year)).toEqual(["2026", "2025", "2024"]);
   expect(

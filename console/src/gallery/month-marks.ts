@@ -6,23 +6,23 @@ const MAX_TICKED_MONTHS = 40;
 const QUARTERS = ["03", "06", "09"];
 
 const nameOf = (month: string, style: "short" | "long"): string =>
-  new Date(`${month}-15T12:00:00`).toLocaleDateString("en-GB", {
+  new Date(`${month}-15T12:00:00`).toLocaleDateString("en", {
     month: style,
     ...(style === "long" && { year: "numeric" }),
   });
 
 export const longMonth = (month: string): string => nameOf(month, "long");
 
-/** `months` newest first. The first year is named month by month, earlier ones by quarters, and many only by years. */
+/**
+ * `months` newest first. The newest months are named one by one, earlier ones by quarters, and many only by years. The
+ * year stands in the place of its last month.
+ */
 export function monthMarks(months: readonly string[]): MonthMark[] {
   return months.map((month, index) => {
     const [year = "", number = ""] = month.split("-");
     const isNewYear = months[index - 1]?.startsWith(year) !== true;
     const isNamed = index < MAX_NAMED_MONTHS || (months.length <= MAX_TICKED_MONTHS && QUARTERS.includes(number));
-    return {
-      month,
-      label: isNamed && months.length <= 120 ? nameOf(month, "short") : null,
-      year: isNewYear ? year : null,
-    };
+    const hasName = index === 0 || (isNamed && !isNewYear);
+    return { month, label: hasName ? nameOf(month, "short") : null, year: isNewYear ? year : null };
   });
 }

@@ -1,0 +1,167 @@
+// The gallery with 20,000 runs of two and a half years: how fast it opens, jumps and scrolls, and that nothing moves.
+import type { Run } from "@gesso/client";
+import type { Locator, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type ConsoleBrowser, startConsoleBrowser, type Tab } from "./support/console-browser.ts";
+import { insertPastImages, makeImages } from "./support/past-images.ts";
+
+const COUNT = 20_000;
+/** 20,000 runs cover 912 days. */
+const MINUTES_APART = 66;
+
+let console: ConsoleBrowser;
+let templates: Run[];
+let tab: Tab;
+beforeAll(async () => {
+  console = await startConsoleBrowser();
+  templates = await makeImages(console);
+  await insertPastImages(console, templates, { count: COUNT, minutesApart: MINUTES_APART });
+  tab = await console.signIn();
+}, 120_000);
+afterAll(() => console?.stop());
+
+const tiles = (page: Page) => page.locator("[data-tile]");
+const firstImage = (page: Page) => page.locator("[data-tile] img[width]").first();
+const scroller = (page: Page) => page.locator('[class*="scroller"]').first();
+const scrollTop = (page: Page) => scroller(page).evaluate((element) => element.scrollTop);
+const isDecoded = (page: Page) =>
+  firstImage(page).evaluate(
+    (image) => (image as HTMLImageElement).complete && (image as HTMLImageElement).naturalWidth > 0,
+  );
+
+async function waitForFirstImage(page: Page): Promise<void> {
+  await firstImage(page).waitFor();
+  await expect.poll(() => isDecoded(page), { interval: 10 }).toBe(true);
+}
+
+async function millisecondsOf(action: () => Promise<void>): Promise<number> {
+  const startedAt = performance.now();
+  await action();
+  return performance.now() - startedAt;
+}
+
+describe("the gallery of 20,000 runs", () => {
+  it("[CON-37] opens within a second, with few and small images", async () => {
+    const { page } = tab;
+    const sizes: number[] = [];
+    page.on("response", async (response) => {
+      if (response.url().endsWith(".webp") && response.url().includes("/files/"))
+        sizes.push((await response.body().catch(() => Buffer.alloc(0))).byteLength);
+    });
+    // The first visit compiles statements and loads the page's code.
+    await page.getByRole("link", { name: "Gallery" }).first().click();
+    await waitForFirstImage(page);
+    await page.getByRole("link", { name: "Make" }).first().click();
+    await page.reload();
+    const opened = await millisecondsOf(async () => {
+      await page.getByRole("link", { name: "Gallery" }).first().click();
+      await waitForFirstImage(page);
+    });
+    expect(opened).toBeLessThan(1000);
+    expect(await page.locator("img").count()).toBeLessThanOrEqual(300);
+    expect(sizes.length).toBeGreaterThan(0);
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(40_000);
+    process.stdout.write(`first tiles ${opened.toFixed(0)} ms, largest thumbnail ${Math.max(...sizes)} bytes\n`);
+  });
+
+  it("[CON-37] jumps two years back within a second, and to the oldest run", async () => {
+    const { page } = tab;
+    const slider = page.getByRole("slider", { name: "Month" });
+    await slider.focus();
+    const months = Number(await slider.getAttribute("aria-valuemax"));
+    expect(months).toBeGreaterThanOrEqual(24);
+    await slider.press("PageDown");
+    await expect.poll(() => slider.getAttribute("aria-valuenow")).toBe("12");
+    const jumped = await millisecondsOf(async () => {
+      await slider.press("PageDown");
+      await expect.poll(() => slider.getAttribute("aria-valuenow"), { interval: 10 }).toBe("24");
+      await waitForFirstImage(page);
+    });
+    expect(jumped).toBeLessThan(1000);
+    await slider.press("End");
+    const oldest = page.getByRole("link", { name: `number ${COUNT - 1}` });
+    await expect
+      .poll(async () => {
+        await scroller(page).evaluate((element) => element.scrollTo(0, element.scrollHeight));
+        return oldest.count();
+      })
+      .toBe(1);
+    await page.getByText("This is the first run.").waitFor();
+    await slider.focus();
+    await slider.press("Home");
+    await page.getByRole("heading", { name: /^Today/ }).waitFor();
+    process.stdout.write(`two years back ${jumped.toFixed(0)} ms\n`);
+  });
+
+  it("[CON-37] scrolls without a long frame while pages load", async () => {
+    const { page } = tab;
+    await tab.open("/gallery");
+    await waitForFirstImage(page);
+    const frames = await scroller(page).evaluate(scrollAndMeasure, 120);
+    expect(await tiles(page).count()).toBeGreaterThan(0);
+    expect(await page.locator("img").count()).toBeLessThanOrEqual(300);
+    const sorted = frames.toSorted((one, other) => one - other);
+    const [p95, most] = [sorted[Math.floor(sorted.length * 0.95)]!, sorted.at(-1)!];
+    process.stdout.write(`scrolling: p95 ${p95.toFixed(0)} ms, longest frame ${most.toFixed(0)} ms\n`);
+    expect(p95).toBeLessThan(50);
+  });
+
+  it("[CON-38] stays in its place after a star, a deletion, new results and the way back from a run", async () => {
+    const { page } = tab;
+    await tab.open("/gallery");
+    await waitForFirstImage(page);
+    await scroller(page).evaluate((element) => element.scrollTo(0, 1500));
+    const link = page.getByRole("link", { name: "Open run: a red fox in the snow, number 21", exact: true });
+    await link.focus();
+    const before = await scrollTop(page);
+    const check = async () => expect(await scrollTop(page)).toBe(before);
+
+    await page.keyboard.press(".");
+    await page
+      .getByRole("button", { name: "Star: a red fox in the snow, number 21", exact: true, pressed: true })
+      .waitFor();
+    await check();
+    await expect.poll(() => hasFocus(link)).toBe(true);
+    const { data } = await console.client.runs.list({ starred: true });
+    expect(data.map(({ inputs }) => inputs.prompt)).toEqual(["a red fox in the snow, number 21"]);
+
+    await Promise.all([1, 2, 3].map(() => console.client.images.generate({ prompt: "a new kite" }).wait()));
+    await page.getByRole("button", { name: "3 new" }).waitFor({ timeout: 15_000 });
+    await check();
+    await expect.poll(() => hasFocus(link)).toBe(true);
+
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/\/runs\//);
+    await page.goBack();
+    await expect.poll(() => hasFocus(link)).toBe(true);
+    await check();
+
+    await page.keyboard.press("Delete");
+    await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+    await link.waitFor({ state: "detached" });
+    await check();
+    const next = page.getByRole("link", { name: "Open run: a sailing boat at sunrise, number 22", exact: true });
+    await expect.poll(() => hasFocus(next)).toBe(true);
+
+    await page.getByRole("button", { name: "3 new" }).click();
+    await expect.poll(() => page.getByRole("link", { name: "Open run: a new kite" }).count()).toBe(3);
+    expect(await scrollTop(page)).toBe(0);
+    expect(tab.problems).toEqual([]);
+  });
+});
+
+const hasFocus = (locator: Locator) => locator.evaluate((element) => element === document.activeElement);
+
+/** Scrolls by a screen per frame, in the page. Returns the time of each frame. */
+async function scrollAndMeasure(element: Element, count: number): Promise<number[]> {
+  const nextFrame = () => new Promise<number>((resolve) => requestAnimationFrame(resolve));
+  const times: number[] = [];
+  let last = await nextFrame();
+  for (let frame = 0; frame < count; frame++) {
+    element.scrollTop += 400;
+    const now = await nextFrame();
+    times.push(now - last);
+    last = now;
+  }
+  return times;
+}
