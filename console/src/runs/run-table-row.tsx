@@ -12,8 +12,12 @@ import styles from "./runs-page.module.css";
 
 const THUMBNAIL_WIDTH = 42;
 
-const formatDay = (iso: string): string =>
-  new Date(iso).toLocaleDateString("en-GB", { day: "numeric", month: "short", year: "numeric" });
+/** With the year where it is not this one. */
+function formatDay(iso: string): string {
+  const time = new Date(iso);
+  const year = time.getFullYear() === new Date().getFullYear() ? {} : ({ year: "numeric" } as const);
+  return time.toLocaleDateString("en-GB", { day: "numeric", month: "short", ...year });
+}
 
 export function RunTableRow({ run, number }: { run: Run; number: number }) {
   const [output] = run.outputs;

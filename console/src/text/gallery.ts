@@ -33,6 +33,6 @@ export const galleryText = {
   downloadAll: "Download",
   delete: "Delete",
   deleteTitle: (count: number) => `Delete ${runs(count)}?`,
-  deleteWords: "Their files are removed from the storage for good. Their cost stays in the usage report.",
+  deleteWords: "The files are removed from the storage for good. The cost stays in the usage report.",
   clearSelection: "Clear the selection",
 };
