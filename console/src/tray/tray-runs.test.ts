@@ -49,9 +49,9 @@ it("shows the last four runs that ended within ten minutes", () => {
   const ended = Array.from({ length: 6 }, (_, index) =>
     run(`run-${index}`, { status: "completed", updated_at: at(index) }),
   );
-  const shown = recentlyEnded(stateOf(...ended), Date.parse(at(30)));
+  const shown = recentlyEnded(stateOf(...ended), Date.parse(at(30)), 4);
   expect(shown.map(({ run_id }) => run_id)).toEqual(["run-5", "run-4", "run-3", "run-2"]);
-  expect(recentlyEnded(stateOf(...ended), Date.parse(at(0)) + 11 * 60_000)).toEqual([]);
+  expect(recentlyEnded(stateOf(...ended), Date.parse(at(0)) + 11 * 60_000, 4)).toEqual([]);
 });
 
 it("drops a run and measures the progress of the others", () => {

@@ -22,7 +22,6 @@ export type TrayRun = {
 export type TrayRuns = Readonly<Record<string, TrayRun>>;
 
 const SHOWN_AFTER_END_MS = 10 * 60_000;
-const MAX_ENDED = 4;
 
 export const isOpen = ({ status }: Pick<TrayRun, "status">): boolean => status === "queued" || status === "processing";
 
@@ -85,12 +84,13 @@ export const openRuns = (runs: TrayRuns): TrayRun[] => {
   return [...open.filter(({ status }) => status === "processing"), ...open.filter(({ status }) => status === "queued")];
 };
 
-export function recentlyEnded(runs: TrayRuns, now: number): TrayRun[] {
+/** Newest end first, at most `limit` runs. */
+export function recentlyEnded(runs: TrayRuns, now: number, limit: number): TrayRun[] {
   const isRecent = ({ updated_at }: TrayRun) => now - Date.parse(updated_at) < SHOWN_AFTER_END_MS;
   return Object.values(runs)
     .filter((run) => !isOpen(run) && isShown(run) && isRecent(run))
     .sort(byEnd)
-    .slice(0, MAX_ENDED);
+    .slice(0, limit);
 }
 
 /** The progress of all open runs together, from 0 to 1; undefined without open runs. */

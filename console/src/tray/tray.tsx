@@ -13,17 +13,20 @@ import { TrayTile } from "./tray-tile.tsx";
 import { useTrayRuns } from "./use-tray-runs.ts";
 
 const MAX_TILES = 6;
+const MAX_ENDED_TILES = 4;
+const MAX_ENDED_ROWS = 20;
 
 export function Tray() {
   const runs = useTrayRuns();
   const [isExpanded, setIsExpanded] = useState(false);
   const open = openRuns(runs);
-  const shown = [...open, ...recentlyEnded(runs, Date.now())];
+  const ended = recentlyEnded(runs, Date.now(), MAX_ENDED_ROWS);
+  const shown = [...open, ...ended];
   return (
     <aside className={styles.tray} aria-label={text.tray.label}>
       {isExpanded && shown.length > 0 && <TrayList runs={shown} onClose={() => setIsExpanded(false)} />}
       {shown.length === 0 && <p className={styles.empty}>{text.tray.empty}</p>}
-      {shown.slice(0, MAX_TILES).map((run) => (
+      {[...open, ...ended.slice(0, MAX_ENDED_TILES)].slice(0, MAX_TILES).map((run) => (
         <TrayTile key={run.run_id} run={run} />
       ))}
       <div className={styles.end}>
