@@ -42,7 +42,7 @@ export function SystemPage() {
           {words.diagnostics}
         </Button>
       </TopBar>
-      <div className={styles.body}>
+      <div className={styles.body} aria-busy={!report && !error}>
         {isForbidden && (
           <EmptyState icon={ShieldX} title={words.operatorOnly}>
             {words.operatorOnlyNext}
@@ -51,7 +51,7 @@ export function SystemPage() {
         {error && !isForbidden && <ErrorNotice error={error} onRetry={() => void refetch()} />}
         {!isForbidden && <SystemFigures report={report} />}
         {!report && !error && (
-          <p className={styles.caption} role="status">
+          <p className={styles.checking} role="status">
             {words.checking}
           </p>
         )}

@@ -48,7 +48,7 @@ export function TenantsPage() {
         </Button>
       </TopBar>
       <div className={classNames(styles.columns, selected && styles.open)}>
-        <section className={styles.list} aria-label={text.navigation.tenants}>
+        <section className={styles.list} aria-label={text.navigation.tenants} aria-busy={!data && !error}>
           {error && <ErrorNotice error={error} onRetry={() => void refetch()} />}
           {tenants.length > 0 && <TenantTable tenants={tenants} selected={selected} />}
           {tenants.length === 1 && <p className={styles.hint}>{words.onlyOne}</p>}

@@ -24,10 +24,14 @@ export function niceStep(value: number): number {
   return factor * power;
 }
 
-/** `values[bucket][series]`, each at least 0. */
-export function layoutBars(values: readonly (readonly number[])[], width: number): BarLayout {
+/** `values[bucket][series]`, each a whole number. Lines are at least `smallestStep` apart. */
+export function layoutBars(
+  values: readonly (readonly number[])[],
+  width: number,
+  { smallestStep = 1 } = {},
+): BarLayout {
   const sums = values.map((bucket) => bucket.reduce((sum, value) => sum + value, 0));
-  const step = niceStep(Math.max(0, ...sums) / LINE_COUNT);
+  const step = Math.ceil(Math.max(smallestStep, niceStep(Math.max(0, ...sums) / LINE_COUNT)));
   const scale = (BASE - TOP) / (step * LINE_COUNT);
   const columnWidth = Math.max(0, width - LEFT) / Math.max(1, values.length);
   const barWidth = Math.min(MAX_BAR, Math.max(1, columnWidth * BAR_SHARE));

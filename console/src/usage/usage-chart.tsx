@@ -21,6 +21,7 @@ type UsageChartProps = {
 };
 
 const MICROS = 1e6;
+const CENT = 10_000;
 
 export const formatMeasure = (value: number, measure: Measure): string =>
   measure === "spend" ? formatMoney(value / MICROS) : value.toLocaleString("en");
@@ -34,7 +35,9 @@ export function UsageChart(props: UsageChartProps) {
   const box = useRef<HTMLDivElement>(null);
   const width = useWidth(box);
   const values = usage.buckets.map((bucket) => (measure === "spend" ? bucket.micros : bucket.runs));
-  const { rects, lines, labels, columnWidth, left } = layoutBars(values, width);
+  const { rects, lines, labels, columnWidth, left } = layoutBars(values, width, {
+    smallestStep: measure === "spend" ? CENT : 1,
+  });
   const last = usage.buckets.length - 1;
   return (
     <div ref={box} className={styles.box}>

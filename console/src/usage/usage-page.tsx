@@ -36,16 +36,18 @@ export function UsagePage() {
       <TopBar title={text.navigation.usage}>
         <span className={styles.sub}>{rangeText}</span>
         <span className={styles.grow} />
-        <Segments
-          label={words.period}
-          isSmall
-          options={PERIODS.map((id) => ({ id, label: words.periods[id] }))}
-          value={period}
-          onChange={(id) => void navigate({ search: (old) => ({ ...old, period: id as Period }), replace: true })}
-        />
+        <span className={styles.periods}>
+          <Segments
+            label={words.period}
+            isSmall
+            options={PERIODS.map((id) => ({ id, label: words.periods[id] }))}
+            value={period}
+            onChange={(id) => void navigate({ search: (old) => ({ ...old, period: id as Period }), replace: true })}
+          />
+        </span>
         <CsvButton range={range} by={by} />
       </TopBar>
-      <div className={styles.body}>
+      <div className={styles.body} aria-busy={!report && !error}>
         {error && <ErrorNotice error={error} onRetry={() => void refetch()} />}
         <UsageFigures report={report} before={before} range={range} />
         <div className={styles.columns}>

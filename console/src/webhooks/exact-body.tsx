@@ -8,15 +8,15 @@ export function ExactBody({ body, label }: { body: string; label: string }) {
     <section aria-label={label}>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls is reachable by keyboard */}
       <pre className={styles.code} tabIndex={0}>
-      {splitJson(body).map(({ kind, text, at }) =>
-        kind === "rest" ? (
-          text
-        ) : (
-          <span key={at} className={kind === "key" ? styles.key : styles.text}>
-            {text}
-          </span>
-        ),
-      )}
+        {splitJson(body).map(({ kind, text, at }) =>
+          kind === "rest" ? (
+            text
+          ) : (
+            <span key={at} className={kind === "key" ? styles.key : styles.text}>
+              {text}
+            </span>
+          ),
+        )}
       </pre>
     </section>
   );

@@ -73,7 +73,7 @@ export function WebhooksPage() {
         <FirstEndpoint />
       ) : (
         <div className={classNames(styles.hooks, delivery && styles.open)}>
-          <section className={styles.list} aria-label={words.deliveries}>
+          <section className={styles.list} aria-label={words.deliveries} aria-busy={list.isPending}>
             <div className={styles.filter}>
               <Segments
                 label={words.filter}
