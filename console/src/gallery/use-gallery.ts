@@ -3,7 +3,7 @@ import type { Run } from "@gesso/client";
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { type KeyboardEvent, type RefObject, useCallback, useEffect, useMemo, useRef, useState } from "react";
-import type { ListSearch } from "../run-search/list-search.ts";
+import { isSearching, type ListSearch } from "../run-search/list-search.ts";
 import { text } from "../text/text.ts";
 import { focusTile, keyOfTile } from "./focus-tile.ts";
 import { createRowBuilder, type GalleryRow } from "./gallery-rows.ts";
@@ -62,7 +62,7 @@ export function useGallery({ scroller, search, at, rowHeight }: GalleryOptions) 
     scrolling: {
       ...{ layout, onKey, onDate, selected: selection.ids, ...tiles, ...useLoading(list) },
       listKey: JSON.stringify([search, at]),
-      foot: footOf(rows, hasNextPage, isFetchingNextPage),
+      foot: footOf(rows, isSearching(search), hasNextPage, isFetchingNextPage),
     },
     selection: {
       runs: selection.runs,
@@ -123,10 +123,11 @@ function useTileActions({ star, toggle }: ReturnType<typeof useSelection>) {
   return { current, tileActions };
 }
 
-const footOf = (rows: readonly GalleryRow[], hasOlder: boolean, isLoading: boolean): string => {
+function footOf(rows: readonly GalleryRow[], isSearch: boolean, hasOlder: boolean, isLoading: boolean): string {
   if (hasOlder) return isLoading ? text.gallery.loading : "";
-  return rows.length > 0 ? text.gallery.end : "";
-};
+  if (rows.length === 0) return "";
+  return isSearch ? text.gallery.endOfMatches : text.gallery.end;
+}
 
 /** Back from a run, the tile that led to it has the focus again. */
 function useFocusOfLastTile(scroller: RefObject<HTMLElement | null>, rows: readonly GalleryRow[]): void {

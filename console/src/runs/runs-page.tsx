@@ -61,11 +61,16 @@ export function RunsPage() {
           key={JSON.stringify([search, status])}
           runs={runs}
           onEnd={showMore}
-          foot={hasNextPage ? text.runs.loading : text.runs.end}
+          foot={footOf(hasFilter, hasNextPage)}
         />
       )}
     </>
   );
+}
+
+function footOf(hasFilter: boolean, hasOlder: boolean): string {
+  if (hasOlder) return text.runs.loading;
+  return hasFilter ? text.gallery.endOfMatches : text.runs.end;
 }
 
 function EmptyRuns({ hasFilter, onClear }: { hasFilter: boolean; onClear(): void }) {

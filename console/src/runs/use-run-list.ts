@@ -1,9 +1,9 @@
 // The runs of the table. The newest page is read again when a run appears or ends; older pages stay as they were read.
-import type { Run } from "@gesso/client";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useEffect, useMemo } from "react";
 import { client } from "../api/client.ts";
 import { filtersOf, type ListSearch } from "../run-search/list-search.ts";
+import { mergeNewest } from "./merge-newest.ts";
 
 const RUN_STATUSES = ["queued", "processing", "completed", "failed", "canceled"] as const;
 type RunStatusFilter = (typeof RUN_STATUSES)[number];
@@ -13,14 +13,6 @@ export const statusOf = (status: string | undefined): RunStatusFilter | undefine
   RUN_STATUSES.find((each) => each === status);
 
 const PAGE_SIZE = 60;
-
-/** The newest page replaces what it has in common with the list and stands before the rest. */
-export function mergeNewest(newest: readonly Run[], list: readonly Run[]): Run[] {
-  const ids = new Set(newest.map(({ run_id }) => run_id));
-  const oldestOfNewest = newest.at(-1)?.run_id ?? "";
-  // IDs sort by time. A run of the list that is newer than the end of the newest page has left the filter.
-  return [...newest, ...list.filter(({ run_id }) => !ids.has(run_id) && run_id < oldestOfNewest)];
-}
 
 export function useRunList(search: ListSearch, status: RunStatusFilter | undefined) {
   const filters = { ...filtersOf(search), ...(status && { status }), limit: PAGE_SIZE };

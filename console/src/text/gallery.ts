@@ -17,6 +17,7 @@ export const galleryText = {
   months: "Month",
   monthWith: (month: string, count: number) => `${month}, ${runs(count)}`,
   end: "This is the first run.",
+  endOfMatches: "No older run matches.",
   loading: "Loading older runs",
   star: (prompt: string) => `Star: ${prompt}`,
   select: (prompt: string) => `Select: ${prompt}`,

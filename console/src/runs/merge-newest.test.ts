@@ -1,6 +1,6 @@
 import type { Run } from "@gesso/client";
 import { expect, it } from "vitest";
-import { mergeNewest } from "./use-run-list.ts";
+import { mergeNewest } from "./merge-newest.ts";
 
 const run = (run_id: string, status = "completed") => ({ run_id, status }) as Run;
 
