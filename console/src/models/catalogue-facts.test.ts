@@ -89,6 +89,9 @@ describe("the trouble of an offer", () => {
     const open_until = "2026-11-16T12:05:00Z";
     const [model] = catalogue({ m: [offer({ open_until }), offer({ open_until, task: "image.edit" })] }).models;
     expect(listTroubles(model!, NOW)).toHaveLength(1);
+    const deprecated = { state: "deprecated" as const, since: null, successor: null };
+    const offers = [offer({ preferred: true }), offer({ provider: "bfl", lifecycle: deprecated })];
+    expect(listTroubles(catalogue({ m: offers }).models[0]!, NOW)).toEqual([]);
   });
 });
 
@@ -114,8 +117,7 @@ it("lists required parameters of the model first and ignored ones last", () => {
     ["width", true, "adapted"],
     ["guidance", false, "honoured"],
     ["seed", false, "unsupported"],
-    // The provider would use it, but the contract does not for this model.
-    ["lora_low_name", false, "unsupported"],
+    // The model has no pair of LoRAs, so nothing is said about lora_low_name.
   ]);
   expect(listParameters("wan-image-2.1", offer({ parameters, task: "image.edit" }))[0]!.name).toBe("guidance");
 });

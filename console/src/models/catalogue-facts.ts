@@ -92,7 +92,10 @@ export function describeTrouble(offer: CatalogueOffer, now: number): string | un
   return sentence && successor ? `${sentence} · ${words.successor(successor)}` : sentence;
 }
 
-/** The troubles of the offers that a request for the model can meet, each once. */
-export const listTroubles = ({ offers }: CatalogueModel, now: number): string[] => [
-  ...new Set(offers.flatMap((offer) => describeTrouble(offer, now) ?? [])),
-];
+/** What a request for the model can meet: offers that are paused, and the lifecycle of the one that is tried first. */
+export function listTroubles(model: CatalogueModel, now: number): string[] {
+  const leading = leadingOffer(model);
+  const isPaused = ({ open_until: until }: CatalogueOffer) => until !== null && Date.parse(until) > now;
+  const troubled = model.offers.filter((offer) => offer === leading || isPaused(offer));
+  return [...new Set(troubled.flatMap((offer) => describeTrouble(offer, now) ?? []))];
+}
