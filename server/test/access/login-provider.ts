@@ -9,30 +9,36 @@ export const CONSOLE_CLIENT = { client_id: "console", client_secret: "a secret o
 
 export type LoginProvider = { issuer: string; close(): void };
 
-export async function startLoginProvider(redirectUris: string[]): Promise<LoginProvider> {
-  let handle: ReturnType<Provider["callback"]> | undefined;
-  const server = createServer((request, response) => void handle?.(request, response));
+/** `redirectUris` is called with the first request: a test can start its API after the provider. */
+export async function startLoginProvider(redirectUris: () => string[]): Promise<LoginProvider> {
+  const { privateKey, kid, alg } = await newSigner("RS256", "login");
+  const jwk = { ...(await exportJWK(privateKey)), kid, alg, use: "sig" };
+  const create = () =>
+    new Provider(issuer, {
+      jwks: { keys: [jwk] as never },
+      clients: [
+        {
+          ...{ ...CONSOLE_CLIENT, redirect_uris: redirectUris() },
+          ...{ grant_types: ["authorization_code"], response_types: ["code"], id_token_signed_response_alg: alg },
+        },
+      ],
+      cookies: { keys: ["a key of cookies in a test"] },
+      pkce: { required: () => true },
+      // The console is the provider's own application: nothing is asked beyond the login.
+      async loadExistingGrant({ oidc }) {
+        const grant = new oidc.provider.Grant({ clientId: oidc.client!.clientId, accountId: oidc.session!.accountId! });
+        grant.addOIDCScope("openid");
+        await grant.save();
+        return grant;
+      },
+    }).callback();
+  let handle: ReturnType<typeof create> | undefined;
+  const server = createServer((request, response) => {
+    handle ??= create();
+    void handle(request, response);
+  });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const { privateKey, kid, alg } = await newSigner("RS256", "login");
-  handle = new Provider(issuer, {
-    jwks: { keys: [{ ...(await exportJWK(privateKey)), kid, alg, use: "sig" }] as never },
-    clients: [
-      {
-        ...{ ...CONSOLE_CLIENT, redirect_uris: redirectUris },
-        ...{ grant_types: ["authorization_code"], response_types: ["code"], id_token_signed_response_alg: alg },
-      },
-    ],
-    cookies: { keys: ["a key of cookies in a test"] },
-    pkce: { required: () => true },
-    // The console is the provider's own application: nothing is asked beyond the login.
-    async loadExistingGrant({ oidc }) {
-      const grant = new oidc.provider.Grant({ clientId: oidc.client!.clientId, accountId: oidc.session!.accountId! });
-      grant.addOIDCScope("openid");
-      await grant.save();
-      return grant;
-    },
-  }).callback();
   return {
     issuer,
     close: () => {
