@@ -64,9 +64,9 @@ describe("[CON-19] the tray", () => {
     "is right after kill -9 of API and worker in the middle of ten runs, after a reload and after 30 s offline",
     async () => {
       const tab = await console.signIn();
-      const ids = await startMany(10, "ten kites [sandbox:delay=3]");
+      const ids = await startMany(10, "ten kites [sandbox:delay=8]");
       await unfoldTray(tab.page);
-      await eventually(() => trayStates(tab.page, ids)).toContain("processing");
+      await eventually(() => statesOf(ids)).toContain("processing");
       await Promise.all([console.environment.killAndRestart("api"), console.environment.killAndRestart("worker")]);
       await expectRightTray(tab.page, ids, RETURN_MS);
 
