@@ -3,7 +3,7 @@ export type Box = { x: number; y: number; width: number; height: number };
 export type View = { x: number; y: number; scale: number };
 type Size = { width: number; height: number };
 
-const MIN_SCALE = 0.1;
+const MIN_SCALE = 0.05;
 const MAX_SCALE = 2;
 const MARGIN = 28;
 
