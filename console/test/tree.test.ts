@@ -40,7 +40,8 @@ beforeAll(async () => {
   );
   const upscale = await endRun(client, client.images.upscale({ run_id: edit.run_id }));
   await endRun(client, client.images.vary({ run_id: upscale.run_id }));
-  await endRun(client, client.images.combine({ images: [edit.run_id, boat.run_id] }));
+  const withBoat = { run_id: edit.run_id, prompt: "with the boat", reference_image_url: boat.run_id };
+  await endRun(client, client.images.edit.vendora(withBoat));
   await client.runs.delete(upscale.run_id);
 });
 afterAll(async () => {

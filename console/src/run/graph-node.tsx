@@ -16,11 +16,13 @@ type GraphNodeProps = {
   row: PlacedRow;
   isSelected: boolean;
   isFocusTarget: boolean;
+  /** The run arrived while the graph was open; it fades in. */
+  isNew: boolean;
   onSelect(runId: string): void;
   onOpen(runId: string): void;
 };
 
-export const GraphNode = memo(function GraphNode({ row, isSelected, isFocusTarget, ...on }: GraphNodeProps) {
+export const GraphNode = memo(function GraphNode({ row, isSelected, isFocusTarget, isNew, ...on }: GraphNodeProps) {
   const { node, level, position, setSize, x, y, isReference, childCount } = row;
   const isOpen = node.status === "queued" || node.status === "processing";
   return (
@@ -29,7 +31,12 @@ export const GraphNode = memo(function GraphNode({ row, isSelected, isFocusTarge
       role="treeitem"
       data-run={node.run_id}
       ref={cssVariables({ "--x": `${x}px`, "--y": `${y}px` })}
-      className={classNames(styles.node, isSelected && styles.selected, node.deleted && styles.ghost)}
+      className={classNames(
+        styles.node,
+        isNew && styles.arriving,
+        isSelected && styles.selected,
+        node.deleted && styles.ghost,
+      )}
       tabIndex={isFocusTarget ? 0 : -1}
       aria-level={level}
       aria-posinset={position}

@@ -23,6 +23,7 @@ export function TreeGraph({ tree, selected, onSelect, onOpen }: TreeGraphProps) 
   const layer = useRef<HTMLDivElement>(null);
   const layout = useMemo(() => layoutTree(tree), [tree]);
   const path = useMemo(() => new Set(pathTo(tree.nodes, selected).map(({ run_id }) => run_id)), [tree, selected]);
+  const [firstRuns] = useState(() => new Set(layout.byId.keys()));
   const { percent, zoom, fit, reveal, onPointerDown } = useViewport(frame, layer);
   const [focused, setFocused] = useState(selected);
   const current = layout.byId.has(focused) ? focused : tree.root_run_id;
@@ -83,6 +84,7 @@ export function TreeGraph({ tree, selected, onSelect, onOpen }: TreeGraphProps) 
             row={row}
             isSelected={row.node.run_id === selected}
             isFocusTarget={row.node.run_id === current}
+            isNew={!firstRuns.has(row.node.run_id)}
             onSelect={select}
             onOpen={onOpen}
           />

@@ -21,7 +21,9 @@ export function treeRowsOf(tree: Pick<RunTree, "root_run_id" | "nodes">, collaps
   const children = new Map<string, RunNode[]>();
   for (const node of tree.nodes) {
     if (node.parent_run_id !== null && ids.has(node.parent_run_id)) {
-      children.set(node.parent_run_id, [...(children.get(node.parent_run_id) ?? []), node]);
+      const siblings = children.get(node.parent_run_id);
+      if (siblings) siblings.push(node);
+      else children.set(node.parent_run_id, [node]);
     } else roots.push(node);
   }
   const rows: TreeRow[] = [];
