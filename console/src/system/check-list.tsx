@@ -18,7 +18,7 @@ export function CheckList({ checks }: { checks: SystemReport["checks"] }) {
             <Icon of={ICONS[status as keyof typeof ICONS] ?? CircleMinus} size="s" />
             <span className="visually-hidden">{words.checkStatuses[status]}</span>
           </span>
-          <span className={styles.checkName}>{name}</span>
+          <span className={styles.checkName}>{words.checkNames[name] ?? name}</span>
           <span className={styles.message}>
             {message}
             {fix && <span className={styles.fix}>{fix}</span>}

@@ -19,7 +19,7 @@ export function SystemFigures({ report }: { report: SystemReport | undefined }) 
         icon={ShieldCheck}
         name={words.ledger}
         value={ledger && (LEDGER_WORDS[ledger.status] ?? words.unchecked)}
-        note={ledger && (ledger.status === "pass" ? words.ledgerNote : ledger.message)}
+        note={ledger && (ledger.status === "pass" ? words.ledgerNote : words.ledgerSee)}
       />
       <Figure
         icon={List}

@@ -65,16 +65,11 @@ function Report({ report }: { report: SystemReport }) {
   const failed = report.checks.filter(({ status }) => status === "fail");
   return (
     <>
-      {failed.length > 0 && (
-        <Notice kind="bad" title={words.problems(failed.map(({ name }) => name).join(", "))}>
-          {failed.map(({ name, message, fix }) => (
-            <p key={`${name} ${message}`}>
-              {name}: {message}
-              {fix && `. ${fix}`}
-            </p>
-          ))}
+      {failed.map(({ name, message, fix }) => (
+        <Notice key={`${name} ${message}`} kind="bad" title={words.problem(words.checkNames[name] ?? name)}>
+          {toSentence(message)} {fix && toSentence(fix)}
         </Notice>
-      )}
+      ))}
       <section aria-labelledby="providers">
         <div className={styles.head}>
           <h2 id="providers">{words.providers}</h2>
@@ -91,6 +86,9 @@ function Report({ report }: { report: SystemReport }) {
     </>
   );
 }
+
+/** Messages of the doctor begin with a small letter, because it prints them after a name. */
+const toSentence = (message: string) => `${message.charAt(0).toUpperCase()}${message.slice(1).replaceAll("`", "")}.`;
 
 function StateChip({ isOk }: { isOk: boolean }) {
   return (

@@ -53,7 +53,7 @@ export function UsageChart(props: UsageChartProps) {
           <g key={value}>
             <line className={styles.line} x1={left - 4} x2={width} y1={y} y2={y} />
             <text x={left - 12} y={y + 4} textAnchor="end">
-              {formatTick(value, measure)}
+              {usage.groups.length > 0 && formatTick(value, measure)}
             </text>
           </g>
         ))}
