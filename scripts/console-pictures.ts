@@ -16,7 +16,7 @@ const VIEWPORT = { width: 1440, height: 900 };
 type Shot = { name: string; path(seeded: Seeded): string; prepare?(page: Page): Promise<void> };
 
 const SHOTS: Shot[] = [
-  { name: "make", path: ({ leaf }) => `/?from=${leaf}` },
+  { name: "make", path: ({ root }) => `/?from=${root}` },
   { name: "gallery", path: () => "/gallery" },
   { name: "run", path: ({ masked }) => `/runs/${masked}?tab=tree` },
   { name: "compare", path: ({ root, masked }) => `/compare?items=${root},${masked}` },
@@ -35,7 +35,11 @@ async function takeShots(url: string, link: string, seeded: Seeded): Promise<voi
       for (const theme of THEMES) {
         await page.emulateMedia({ colorScheme: theme, reducedMotion: "reduce" });
         await page.goto(`${url}/console${path(seeded)}`);
+        await page.getByRole("heading").first().waitFor();
         await page.waitForLoadState("networkidle");
+        await page.waitForFunction(
+          () => !document.querySelector("[aria-busy=true]") && [...document.images].every(({ complete }) => complete),
+        );
         await prepare?.(page);
         await save(`console-${name}-${theme}`, await page.screenshot());
       }

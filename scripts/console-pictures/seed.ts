@@ -1,5 +1,6 @@
 // Fills an installation as a small studio would have used it: images of several models and shapes, edits of
 // one image as a tree, stars, keys, and a webhook. Prices are set, so that money is visible.
+import pg from "pg";
 import { createApiRequests } from "../showcase/api-requests.ts";
 
 /** The price list of the pictures, as an operator writes it in `gesso.yaml`. */
@@ -52,7 +53,8 @@ export type Seeded = {
   masked: string;
 };
 
-export async function seed(gesso: { url: string; key: string }): Promise<Seeded> {
+export async function seed(gesso: { url: string; key: string; databaseUrl: string }): Promise<Seeded> {
+  await insertPastRuns(gesso.databaseUrl);
   const { requestJson, run } = createApiRequests(gesso);
   await requestJson("POST", "/keys", { name: "Shop website", scopes: ["images:write", "runs:read"] });
   await requestJson("POST", "/keys", { name: "Newsletter", scopes: ["images:write"] });
@@ -77,4 +79,32 @@ async function seedTree({ run }: Pick<ReturnType<typeof createApiRequests>, "run
   await run("/edits/reframe", { run_id: masked.run_id, aspect_ratio: "16:9" });
   await run("/edits/upscale", { run_id: masked.run_id });
   return { root: root.run_id, leaf: night.run_id, masked: masked.run_id };
+}
+
+/** Runs of the month before, whose files have expired: fewer on weekends, and more of the preferred models. */
+async function insertPastRuns(databaseUrl: string): Promise<void> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    await client.query(`
+      with times as (
+        select day, number, now() - make_interval(days => day, mins => number * 7) as at
+        from generate_series(1, 45) as day,
+          generate_series(1, case when extract(isodow from now() - make_interval(days => day)) > 5
+            then 6 + day % 4 else 26 + day * 7 % 17 end) as number
+      ), runs_to_insert as (
+        select at, (left(uuid_floor(at)::text, 15) || substr(gen_random_uuid()::text, 16))::uuid as id,
+          (array['flux-dev', 'vendora', 'gemini-2.5', 'flux-dev', 'nanobanana', 'flux-dev', 'vendora'])[1 + (number + day) % 7]
+            as model
+        from times
+      )
+      insert into runs (run_id, tenant_id, user_id, operation, run_type, status, progress, root_run_id, inputs, plan, model,
+        provider, result, cost, created_at, started_at, finished_at, deleted_at)
+      select id, '00000000-0000-7000-8000-000000000001', 'owner', 'images.generate', 'image-generation', 'completed', 1, id,
+        '{}', '[]', model, 'sandbox', '{"outputs": []}', jsonb_build_object('currency', 'USD', 'amount',
+          case model when 'flux-dev' then 0.025 when 'vendora' then 0.042 else 0.039 end), at, at, at, at
+      from runs_to_insert`);
+  } finally {
+    await client.end();
+  }
 }
