@@ -11,13 +11,13 @@ const WINDOW_GROWTH = 4;
 
 export type GalleryPage = {
   runs: Run[];
-  /** Continues with older runs; null at the oldest. */
-  cursor: string | null;
+  /** Continues with older runs; null at the oldest. A cursor is valid only with the filters of its list. */
+  older: { cursor: string; before: number | null } | null;
   /** In milliseconds: the page begins with the newest run before this time; null for the newest of all. */
   before: number | null;
 };
 
-export type GalleryPageParam = { cursor: string } | { newerThan: number } | { before: number | null };
+export type GalleryPageParam = { newerThan: number } | { cursor?: string; before: number | null };
 
 /** The end of a month (2026-11) or day (2026-11-16) in the reader's time zone; null for anything else. */
 export function endOfPeriod(at: string | undefined): number | null {
@@ -37,22 +37,15 @@ const earlier = (one: string | undefined, other: number) =>
 const listCompleted = async (filters: Filters, limit: number, cursor?: string) =>
   client.runs.list({ ...filters, status: "completed", limit, ...(cursor && { cursor }) });
 
+/** A page can be empty although older runs match: the server reads a limited number of runs per request. */
 export async function readGalleryPage(search: ListSearch, param: GalleryPageParam): Promise<GalleryPage> {
   const filters = filtersOf(search);
   if ("newerThan" in param) return readNewerDays(filters, param.newerThan);
-  if ("cursor" in param) {
-    const { data, next_cursor } = await listCompleted(filters, PAGE_SIZE, param.cursor);
-    return { runs: data, cursor: next_cursor, before: null };
-  }
-  return readOlder(filters, param.before);
-}
-
-/** A page can be empty although older runs match: the server reads a limited number of runs per request. */
-async function readOlder(filters: Filters, before: number | null): Promise<GalleryPage> {
+  const { before, cursor } = param;
   const bounded =
     before === null ? filters : { ...filters, created_before: earlier(filters.created_before, before).toISOString() };
-  const { data, next_cursor } = await listCompleted(bounded, FIRST_PAGE);
-  return { runs: data, cursor: next_cursor, before };
+  const { data, next_cursor } = await listCompleted(bounded, cursor ? PAGE_SIZE : FIRST_PAGE, cursor);
+  return { runs: data, older: next_cursor === null ? null : { cursor: next_cursor, before }, before };
 }
 
 /** All runs of the next days that have any. */
@@ -65,7 +58,7 @@ async function readNewerDays(filters: Filters, start: number): Promise<GalleryPa
       created_before: earlier(filters.created_before, end).toISOString(),
     });
     const isNewest = end > Date.now();
-    if (runs.length > 0 || isNewest) return { runs, cursor: null, before: isNewest ? null : end };
+    if (runs.length > 0 || isNewest) return { runs, older: null, before: isNewest ? null : end };
   }
 }
 

@@ -18,7 +18,7 @@ export function useGalleryRuns(search: ListSearch, at: string | undefined) {
     queryKey: [...GALLERY_KEY, search, at ?? ""],
     queryFn: ({ pageParam }) => readGalleryPage(search, pageParam),
     initialPageParam: { before: endOfPeriod(at) } as GalleryPageParam,
-    getNextPageParam: ({ cursor }): GalleryPageParam | undefined => (cursor === null ? undefined : { cursor }),
+    getNextPageParam: ({ older }): GalleryPageParam | undefined => older ?? undefined,
     getPreviousPageParam: ({ before }): GalleryPageParam | undefined =>
       before === null ? undefined : { newerThan: before },
     staleTime: Number.POSITIVE_INFINITY,

@@ -1,7 +1,7 @@
 // Draws only the rows near the screen, and keeps what the reader sees in its place: rows that arrive above it do not
 // move it, and the way back from a run leads to the same place.
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { type RefObject, useCallback, useEffect, useLayoutEffect, useMemo, useRef } from "react";
+import { type RefObject, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import type { GalleryRow } from "./gallery-rows.ts";
 import { rowAt, startsOf } from "./row-starts.ts";
 
@@ -22,31 +22,35 @@ export function useRowsInView(scroller: RefObject<HTMLElement | null>, rows: rea
     overscan: OVERSCAN_ROWS,
     initialOffset: lastOffsets.get(listKey) ?? 0,
   });
-  const { measure } = virtualizer;
   const known = useRef<Place>(undefined);
+  const [top, setTop] = useState<GalleryRow>();
   const remember = useCallback(() => {
-    const top = scroller.current?.scrollTop ?? 0;
-    const index = rowAt(starts, top);
+    const offset = scroller.current?.scrollTop ?? 0;
+    const index = rowAt(starts, offset);
     const row = rows[index];
     if (!row) return;
-    lastOffsets.set(listKey, top);
-    known.current = { listKey, row: row.key, distance: top - starts[index]! };
+    lastOffsets.set(listKey, offset);
+    known.current = { listKey, row: row.key, distance: offset - starts[index]! };
+    setTop(row);
   }, [scroller, rows, starts, listKey]);
   useLayoutEffect(() => {
-    measure();
     const element = scroller.current;
     if (!element || rows.length === 0) return;
-    const top = offsetOf(known.current, listKey, rows, starts);
-    if (top !== undefined && Math.abs(top - element.scrollTop) >= 1) element.scrollTop = top;
+    const offset = offsetOf(known.current, listKey, rows, starts);
+    if (offset !== undefined && Math.abs(offset - element.scrollTop) >= 1) {
+      element.scrollTop = offset;
+      // Otherwise the rows of the old place would be drawn for one frame.
+      virtualizer.scrollOffset = element.scrollTop;
+    }
+    virtualizer.measure();
     remember();
-  }, [measure, scroller, rows, starts, listKey, remember]);
+  }, [virtualizer, scroller, rows, starts, listKey, remember]);
   useEffect(() => {
     const element = scroller.current;
     element?.addEventListener("scroll", remember, { passive: true });
     return () => element?.removeEventListener("scroll", remember);
   }, [scroller, remember]);
-  const topIndex = rowAt(starts, virtualizer.scrollOffset ?? 0);
-  return { virtualizer, top: rows[topIndex] };
+  return { virtualizer, top };
 }
 
 /** Undefined if the row in view is gone: then the offset stays. */
