@@ -114,8 +114,8 @@ function rulesOf({ json, form, input }: ClientOperation): [Rule[], Rule[], Rule[
 }
 
 /**
- * A rule on the total length of several lists cannot be expressed in the schema, and the server refuses other values of a
- * constant as an unsupported parameter.
+ * A rule on the total length of several lists cannot be expressed in the schema, and the server refuses other values of
+ * a constant as an unsupported parameter.
  */
 function isLeftToServer(rule: Rule, { properties = {} }: Schema): boolean {
   const { anyOf, properties: own } = rule.then ?? rule;

@@ -165,8 +165,8 @@ function findDuplicateOffers(drafts: OfferDraft[], file: CatalogueFile): Catalog
 const offerKey = ({ task, model, upstreamModel }: Offer) => [task, model, upstreamModel].join(" ");
 
 /**
- * Built-in offers that the file removed or renamed, and offers that are retired. Jobs that were submitted with them must
- * still be polled.
+ * Built-in offers that the file removed or renamed, and offers that are retired. Jobs that were submitted with them
+ * must still be polled.
  */
 function retiredOffers(drafts: OfferDraft[], enabled: OfferDraft[]): Offer[] {
   const names = new Set(enabled.map(({ offer }) => offerKey(offer)));

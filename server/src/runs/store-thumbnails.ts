@@ -1,5 +1,5 @@
-// Makes the thumbnails of a stored file and writes them beside it. Never throws, and takes 15 s at most: a result is worth
-// more than its thumbnails, so a file whose thumbnails fail is stored without them.
+// Makes the thumbnails of a stored file and writes them beside it. Never throws, and takes 15 s at most: a result is
+// worth more than its thumbnails, so a file whose thumbnails fail is stored without them.
 import { createHash } from "node:crypto";
 import type { FileToInsert, StoredAsset } from "../db/runs/runs.ts";
 import type { ThumbnailFile, ThumbnailMaker } from "../images/thumbnail.ts";
