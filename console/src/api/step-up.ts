@@ -1,5 +1,5 @@
-// Operations that create credentials need a login of the last 10 minutes. A refused request waits here until the user has
-// signed in again, and is then repeated, so that no page has to know about it.
+// Operations that create credentials need a login of the last 10 minutes. A refused request waits here until the user
+// has signed in again, and is then repeated, so that no page has to know about it.
 
 /** How the current session began, as the refusal says. */
 type StepUpRequest = { method: string };

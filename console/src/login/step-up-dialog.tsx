@@ -1,5 +1,5 @@
-// Asks for a new login when an operation needs a recent one. It closes by itself when the session has one: after a key was
-// entered here, or after a sign-in in another tab.
+// Asks for a new login when an operation needs a recent one. It closes by itself when the session has one: after a key
+// was entered here, or after a sign-in in another tab.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { configQuery, identityQuery, sessionQuery } from "../api/queries.ts";
