@@ -3,7 +3,7 @@ import file from "../generated/management.json";
 import type { FormField } from "./operation-forms.ts";
 
 export type ManagementOperation = keyof typeof file.operations;
-export type ManagementForm = { title: string; fields: readonly FormField[] };
+type ManagementForm = { title: string; fields: readonly FormField[] };
 
 export const findManagementForm = (operation: ManagementOperation): ManagementForm =>
   file.operations[operation] as unknown as ManagementForm;

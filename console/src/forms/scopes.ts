@@ -1,6 +1,6 @@
 // Scopes of keys as the form shows them: everything, everything to read, or read and write for each resource.
-export type ScopeChoice = "all" | "read" | "some";
-export type ScopeRow = { resource: string; read: string | undefined; write: string | undefined };
+type ScopeChoice = "all" | "read" | "some";
+type ScopeRow = { resource: string; read: string | undefined; write: string | undefined };
 
 const OPERATOR = "tenants";
 export const ALL_SCOPES = "*";
