@@ -1,5 +1,8 @@
 // Make: images reach the field that has the focus, a run can be edited again, and its request can be copied as code.
 import { execFile } from "node:child_process";
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { promisify } from "node:util";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -109,11 +112,14 @@ describe("[CON-16] an image", () => {
   it("is refused in place if it is HEIC or has 26 MiB", async () => {
     const page = await openForm("?operation=edit.maskImage");
     const second = fieldOf(page, SECOND);
-    const give = (name: string, mimeType: string, bytes: number) =>
-      second.locator("input[type=file]").setInputFiles({ name, mimeType, buffer: Buffer.alloc(bytes, 1) });
-    await give("photo.heic", "image/heic", 1000);
+    const folder = mkdtempSync(join(tmpdir(), "gesso-console-"));
+    const give = (name: string, bytes: number) => {
+      writeFileSync(join(folder, name), Buffer.alloc(bytes, 1));
+      return second.locator("input[type=file]").setInputFiles(join(folder, name));
+    };
+    await give("photo.heic", 1000);
     await second.getByText("photo.heic is not supported. Convert it to JPEG, PNG or WebP.").waitFor();
-    await give("large.png", "image/png", 26 * MIB);
+    await give("large.png", 26 * MIB);
     await second.getByText("large.png has 26.0 MiB. The limit is 25 MiB.").waitFor();
     expect(await fieldOf(page, FIRST).getByRole("alert").count()).toBe(0);
   });
@@ -131,8 +137,9 @@ describe("[CON-17] edit again", () => {
         },
         body: JSON.stringify({ ...exampleWithRun(example as never, source.runId), sync: undefined }),
       });
+      // Examples name images that do not exist here: such runs fail, but they have their request.
       const runId = response.headers.get("x-run-id") ?? "";
-      expect(response.status, `${name}: ${await response.clone().text()}`).toBeLessThan(300);
+      expect(runId, `${name}: ${await response.text()}`).not.toBe("");
       const { given } = await console.client.runs.get(runId);
       await console.client.runs.cancel(runId).catch(() => undefined);
       await follow(page, `/?from=${runId}`);

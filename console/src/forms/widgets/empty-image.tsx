@@ -26,6 +26,7 @@ export function EmptyImage({ accepts, uploading, onFile, onReference, ...props }
           type="button"
           id={props.id}
           className={styles.choose}
+          aria-label={`${props.field.label}: ${text.image.drop}`}
           aria-describedby={props.describedBy}
           onClick={() => chooser.current?.click()}
         >
