@@ -1,7 +1,7 @@
 // Make: the forms are those of the contract, their rules and errors are at the fields, and the price is on the button.
 import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { type ConsoleBrowser, startConsoleBrowser, type Tab } from "./support/console-browser.ts";
 import {
   eventually,
@@ -34,6 +34,8 @@ const CATALOGUE = [
 ];
 const MAX_PRICE_MS = 300;
 const MAX_TILE_MS = 150;
+
+vi.setConfig({ testTimeout: 120_000 });
 
 let console: ConsoleBrowser;
 let tab: Tab;

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { exampleWithRun } from "../../server/test/support/operation-plans.ts";
 import operationsFile from "../src/generated/operations.json" with { type: "json" };
 import { type ConsoleBrowser, startConsoleBrowser, type Tab } from "./support/console-browser.ts";
@@ -26,6 +26,8 @@ const SIZE = { width: 256, height: 256 };
 
 type Operation = { path: string; example: Record<string, unknown> };
 const operations = Object.entries(operationsFile.operations) as unknown as [string, Operation][];
+
+vi.setConfig({ testTimeout: 120_000 });
 
 let console: ConsoleBrowser;
 let tab: Tab;
