@@ -11,6 +11,8 @@ import styles from "./run-page.module.css";
 import { runTypeName } from "./tree-title.ts";
 
 export function RunBar({ run }: { run: Run }) {
+  // A failed run has its primary action on the stage.
+  const hasFailed = run.status === "failed" || run.status === "canceled";
   const lead = (
     <span className={styles.crumbs}>
       <Link
@@ -26,8 +28,10 @@ export function RunBar({ run }: { run: Run }) {
         <Icon of={ChevronRight} size="s" />
       </span>
       <h1 className={styles.title}>{runTypeName(run.run_type)}</h1>
-      <span className="mono">{run.run_id.slice(-8)}</span>
-      <CopyButton value={run.run_id} label={text.run.copyId} isIconOnly />
+      <span className={styles.words}>
+        <span className="mono">{run.run_id.slice(-8)}</span>
+        <CopyButton value={run.run_id} label={text.run.copyId} isIconOnly />
+      </span>
     </span>
   );
   return (
@@ -50,7 +54,7 @@ export function RunBar({ run }: { run: Run }) {
         </Link>
       )}
       {run.given && (
-        <Link to="/" search={{ from: run.run_id }} className={buttonClass({ kind: "primary" })}>
+        <Link to="/" search={{ from: run.run_id }} className={buttonClass({ kind: hasFailed ? "plain" : "primary" })}>
           {text.run.editAgain}
         </Link>
       )}
