@@ -18,7 +18,7 @@ let console: ConsoleBrowser;
 beforeAll(async () => {
   const file = join(folder, "gesso.yaml");
   writeFileSync(file, CATALOGUE);
-  console = await startConsoleBrowser({ env: { GESSO_CONFIG: file, UNKNOWN_SECONDS: "1", SUBMIT_SECONDS: "3" } });
+  console = await startConsoleBrowser({ env: { GESSO_CONFIG: file, UNKNOWN_SECONDS: "1" } });
 });
 afterAll(async () => {
   await console?.stop();
@@ -40,7 +40,8 @@ describe("the Run page", () => {
     expect(failed.attempts?.length).toBeGreaterThan(0);
     for (const attempt of failed.attempts ?? []) {
       const row = tab.page.getByRole("listitem").filter({ hasText: `Attempt ${attempt.try} · ${attempt.provider}` });
-      await row.getByText(/Failed after \d/).waitFor();
+      expect(await row.locator("[data-state]").getAttribute("data-state")).toBe(attempt.state);
+      if (attempt.state === "failed") await row.getByText(/Failed after \d/).waitFor();
       await row.getByText("$0.03 not charged").waitFor();
       const { method, path, body } = attempt.request as { method: string; path: string; body: unknown };
       await row.getByText(`${method} ${path}`).click();
@@ -70,7 +71,7 @@ describe("the Run page", () => {
     const tab = await console.signIn({ path: `/runs/${run.run_id}` });
     const card = tab.page.getByRole("alert");
     await card.getByRole("heading", { name: "The outcome is unknown" }).waitFor();
-    await card.getByText("Nothing was charged.").waitFor();
+    await card.getByText("Nothing was charged. The reserve of $0.25 was returned.").waitFor();
     const attempt = tab.page.getByRole("listitem").filter({ hasText: "Attempt 1 · sandbox" });
     await attempt.getByText("Outcome unknown").waitFor();
     await attempt.getByText("$0.25 not charged").waitFor();

@@ -39,7 +39,7 @@ export function FailedRun({ run }: { run: Run }) {
         {title}
       </h2>
       {run.error && <p>{run.error.message}</p>}
-      <p>{isUnknown ? words.unknownNotCharged : money.join(" ")}</p>
+      <p>{money.join(" ")}</p>
       {choice && <RetryForm run={run} choice={choice} />}
       {run.error?.code && (
         <p className={styles.code}>

@@ -35,6 +35,12 @@ it("tells the whole life of a run in order", () => {
   expect(entries[2]?.attempt?.price).toBe(0.08);
 });
 
+it("shows an attempt without a known outcome as unknown", () => {
+  const lost = { ...attempt(1, 2, 31), state: "failed", error: { code: "provider_outcome_unknown" } } as Attempt;
+  const [, , entry] = timelineOf({ ...run, attempts: [lost] }, {});
+  expect(entry?.attempt?.state).toBe("unknown");
+});
+
 it("shows every event once and in order", () => {
   const events = [
     event("run.queued", 0),

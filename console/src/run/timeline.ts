@@ -67,10 +67,13 @@ function attemptsOf(run: TimelineRun, ledger: TimelineSources["ledger"]): Timeli
       kind: "attempt",
       key: `attempt ${attempt.job} ${attempt.try}`,
       at: attempt.finished_at ? Date.parse(attempt.finished_at) - Date.parse(run.created_at) : null,
-      attempt: { ...attempt, price: priced?.price ?? null },
+      attempt: { ...attempt, state: shownState(attempt), price: priced?.price ?? null },
     };
   });
 }
+
+/** The API closes an attempt without a known outcome as failed, with a code of its own. */
+const shownState = ({ state, error }: Attempt) => (error?.code === "provider_outcome_unknown" ? "unknown" : state);
 
 const progressOf = (event: RunEvent, at: number): TimelineEntry => ({
   kind: "progress",

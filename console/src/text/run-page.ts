@@ -84,8 +84,6 @@ export const runPageText = {
     unknownTitle: "The outcome is unknown",
     canceledTitle: "The run was canceled",
     notCharged: "Nothing was charged.",
-    unknownNotCharged:
-      "The provider may have processed the request, but Gesso got no result. Nothing was charged. The attempt is listed as unknown.",
     charged: (amount: string) => `${amount} was charged for jobs that providers had accepted.`,
     released: (amount: string) => `The reserve of ${amount} was returned.`,
     wasted: (amount: string) => `The installation bears possible provider charges of ${amount}.`,
