@@ -22,7 +22,7 @@ export function ResultView({ image, run, maskRunId, onBack }: ResultViewProps) {
   const output = run.outputs.find(({ media_type }) => media_type.startsWith("image/"));
   const words = text.paint.result;
   return (
-    <section className={styles.result} aria-label={words.title}>
+    <section ref={showOnPhone} className={styles.result} aria-label={words.title}>
       <div className={styles.images}>
         <figure>
           <img src={image.url} alt={words.original} width={image.width} height={image.height} />
@@ -63,3 +63,6 @@ export function ResultView({ image, run, maskRunId, onBack }: ResultViewProps) {
     </section>
   );
 }
+
+/** On a phone, the button that started the edit is far below the stage. */
+const showOnPhone = (result: HTMLElement | null) => result?.scrollIntoView({ block: "nearest" });
