@@ -14,7 +14,7 @@ export function SystemFigures({ report }: { report: SystemReport | undefined }) 
   const ledger = report?.checks.find(({ name }) => name === "ledger");
   const queue = report?.queue;
   return (
-    <dl className={styles.health} aria-label={words.figures}>
+    <dl className={styles.health}>
       <Figure
         icon={ShieldCheck}
         name={words.ledger}

@@ -42,7 +42,8 @@ export function SystemPage() {
           {words.diagnostics}
         </Button>
       </TopBar>
-      <div className={styles.body} aria-busy={!report && !error}>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a pane that scrolls is reachable by keyboard */}
+      <section className={styles.body} aria-label={words.figures} aria-busy={!report && !error} tabIndex={0}>
         {isForbidden && (
           <EmptyState icon={ShieldX} title={words.operatorOnly}>
             {words.operatorOnlyNext}
@@ -56,7 +57,7 @@ export function SystemPage() {
           </p>
         )}
         {report && <Report report={report} />}
-      </div>
+      </section>
     </>
   );
 }

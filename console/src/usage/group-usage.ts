@@ -7,6 +7,8 @@ type UsageRow = UsageReport["data"][number];
 
 /** `id` is null for runs without a model or key, and `others` has no id. */
 export type UsageGroup = { id: string | null; isOthers: boolean; members: number; runs: number; micros: number };
+/** Unique among the groups of one report, unlike their names. */
+export const groupKey = ({ id, isOthers }: UsageGroup): string => (isOthers ? "others" : `id ${id}`);
 export type UsageBucket = { start: string; runs: number[]; micros: number[] };
 export type GroupedUsage = { groups: UsageGroup[]; buckets: UsageBucket[] };
 

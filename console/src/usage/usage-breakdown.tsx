@@ -6,7 +6,7 @@ import { useMemo, useState } from "react";
 import { Segments } from "../parts/segments.tsx";
 import { text } from "../text/text.ts";
 import { type DateRange, formatLongDay, formatLongMonth, listDays } from "./date-range.ts";
-import { type GroupedUsage, groupUsage, isMonthly, type UsageGroup } from "./group-usage.ts";
+import { type GroupedUsage, groupKey, groupUsage, isMonthly, type UsageGroup } from "./group-usage.ts";
 import { Swatch } from "./swatch.tsx";
 import chartStyles from "./usage-chart.module.css";
 import { formatMeasure, UsageChart } from "./usage-chart.tsx";
@@ -68,10 +68,10 @@ export function UsageBreakdown({ report, range, rangeText, by, measure: chosen }
           onPoint={setPointed}
         />
         <ul className={chartStyles.legend} aria-hidden="true">
-          {names.map((name, index) => (
-            <li key={name}>
+          {usage.groups.map((group, index) => (
+            <li key={groupKey(group)}>
               <Swatch series={index} />
-              {name}
+              {names[index]}
             </li>
           ))}
         </ul>

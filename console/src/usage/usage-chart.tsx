@@ -5,7 +5,7 @@ import { useWidth } from "../parts/use-width.ts";
 import { text } from "../text/text.ts";
 import { CHART_HEIGHT, layoutBars } from "./bar-layout.ts";
 import { formatDay, formatLongDay, formatLongMonth, formatMonth } from "./date-range.ts";
-import type { GroupedUsage } from "./group-usage.ts";
+import { type GroupedUsage, groupKey } from "./group-usage.ts";
 import styles from "./usage-chart.module.css";
 import type { Measure } from "./usage-search.ts";
 
@@ -101,15 +101,16 @@ export function UsageChart(props: UsageChartProps) {
 }
 
 function ChartTable({ usage, measure, title, names, isMonthly }: UsageChartProps) {
+  const keys = usage.groups.map(groupKey);
   return (
     <table className="visually-hidden">
       <caption>{title}</caption>
       <thead>
         <tr>
           <th scope="col">{isMonthly ? text.usage.month : text.usage.day}</th>
-          {names.map((name) => (
-            <th key={name} scope="col">
-              {name}
+          {usage.groups.map((group, index) => (
+            <th key={groupKey(group)} scope="col">
+              {names[index]}
             </th>
           ))}
         </tr>
@@ -119,7 +120,7 @@ function ChartTable({ usage, measure, title, names, isMonthly }: UsageChartProps
           <tr key={bucket.start}>
             <th scope="row">{isMonthly ? formatLongMonth(bucket.start) : formatLongDay(bucket.start)}</th>
             {(measure === "spend" ? bucket.micros : bucket.runs).map((value, index) => (
-              <td key={names[index]}>{formatMeasure(value, measure)}</td>
+              <td key={keys[index]}>{formatMeasure(value, measure)}</td>
             ))}
           </tr>
         ))}

@@ -3,7 +3,7 @@ import { formatMoney } from "../format/money.ts";
 import { classNames } from "../parts/class-names.ts";
 import tableStyles from "../parts/table.module.css";
 import { text } from "../text/text.ts";
-import type { UsageGroup } from "./group-usage.ts";
+import { groupKey, type UsageGroup } from "./group-usage.ts";
 import { Swatch } from "./swatch.tsx";
 import styles from "./usage-page.module.css";
 
@@ -39,7 +39,7 @@ export function UsageTable({ title, groups, names }: UsageTableProps) {
         </thead>
         <tbody>
           {groups.map((group, index) => (
-            <tr key={names[index]}>
+            <tr key={groupKey(group)}>
               <td>
                 <span className={styles.name}>
                   <Swatch series={index} />
