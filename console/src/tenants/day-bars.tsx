@@ -1,4 +1,5 @@
-// One bar per day, of spend or, if nothing has a cost, of runs. A table with the same numbers follows for screen readers.
+// One bar per day, of spend or, if nothing has a cost, of runs. A table with the same numbers follows for screen
+// readers.
 import type { TenantUsage } from "@gesso/client";
 import { formatMoney } from "../format/money.ts";
 import { text } from "../text/text.ts";

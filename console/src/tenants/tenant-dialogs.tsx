@@ -1,5 +1,5 @@
-// The dialogs of the tenants page. Their forms are generated from the contract; the first key of a new tenant is held by
-// its dialog alone.
+// The dialogs of the tenants page. Their forms are generated from the contract; the first key of a new tenant is held
+// by its dialog alone.
 import type { NewTenant, Tenant, TenantsCreateInput, TenantsCreditInput, TenantsUpdateInput } from "@gesso/client";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { client } from "../api/client.ts";

@@ -1,4 +1,5 @@
-// Usage: what was spent, by whom and for what, as figures, bars and a table with equal sums, and what is left of limits.
+// Usage: what was spent, by which key and for what, as figures, bars and a table with equal sums, and what is left of
+// limits.
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { ChartNoAxesColumn, Download } from "lucide-react";

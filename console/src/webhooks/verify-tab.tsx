@@ -9,8 +9,8 @@ import { endpointsQuery } from "./webhook-queries.ts";
 const words = text.webhooks;
 const SAMPLE = `import { unwrap } from "@gesso/client/webhooks";
 
-// body: the raw text of the request, before any parsing
-const event = await unwrap(body, request.headers, process.env.GESSO_WEBHOOK_SECRET!);`;
+// body: the raw text of the request, before any parsing. secret: the signing secret of the endpoint
+const event = await unwrap(body, request.headers, secret);`;
 
 export function VerifyTab({ delivery }: { delivery: WebhookDeliveryDetails }) {
   const { data: endpoints } = useQuery(endpointsQuery);

@@ -95,7 +95,7 @@ function renderBudget(row: BudgetRow, { key_id }: Pick<Caller, "key_id">): Usage
   };
 }
 
-export function renderSpendingLimits(row: Omit<BudgetRow, "holder_id" | "key_name">) {
+function renderSpendingLimits(row: Omit<BudgetRow, "holder_id" | "key_name">) {
   const spending = (limit: number | null, used: number, held: number) =>
     limit === null ? null : { limit: limit / 1e6, used: used / 1e6, held: held / 1e6 };
   return {
