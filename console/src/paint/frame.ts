@@ -14,7 +14,7 @@ export function parseRatio(value: unknown): number | undefined {
 }
 
 /** The smallest frame of a ratio that holds the whole image, with the image in its middle. */
-export function frameAround({ width, height }: Size, ratio: number): PixelRectangle {
+function frameAround({ width, height }: Size, ratio: number): PixelRectangle {
   const wide = Math.max(width, Math.round(height * ratio));
   const high = Math.max(height, Math.round(width / ratio));
   return { x: Math.floor((width - wide) / 2), y: Math.floor((height - high) / 2), width: wide, height: high };

@@ -1,4 +1,4 @@
-// The layers of a run at their places, as an editor would stack them. A mask among them can become the mask of the page.
+// The layers of a run at their places, as an editor would stack them. A mask among them can become the mask here.
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";

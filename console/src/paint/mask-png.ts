@@ -1,5 +1,5 @@
-// Writes a mask as a PNG: 8-bit grey without alpha, in the size of the image. White marks the area that changes. Browsers
-// would write colours and may add noise against tracking, so the file is written here.
+// Writes a mask as a PNG: 8-bit grey without alpha, in the size of the image. White marks the area that changes.
+// Browsers would write colours and may add noise against tracking, so the file is written here.
 import type { Mask } from "./mask.ts";
 
 const SIGNATURE = Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a);

@@ -1,4 +1,4 @@
-// A run that the page has started, up to its end. Live events change it at once; the interval is for times without them.
+// A run that the page has started, up to its end. Live events change it at once; the interval is for times without.
 import type { Run } from "@gesso/client";
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useRef } from "react";
