@@ -1,5 +1,5 @@
-// The stage of a comparison in the chosen mode. Holding the space bar shows the second image in every mode. A run without
-// an image says so in its place.
+// The stage of a comparison in the chosen mode. Holding the space bar shows the second image in every mode. A run
+// without an image says so in its place.
 import type { Output, Run } from "@gesso/client";
 import { Link } from "@tanstack/react-router";
 import { ImageOff } from "lucide-react";

@@ -1,5 +1,5 @@
-// Places of the runs in the graph: one column per level, the root at the left, runs of other trees in a column before it.
-// A run's place depends only on older runs, so a run that arrives moves no other.
+// Places of the runs in the graph: one column per level, the root at the left, runs of other trees in a column before
+// it. A run's place depends only on older runs, so a run that arrives moves no other.
 import type { RunEdge, RunNode, RunTree } from "@gesso/client";
 import { type TreeRow, treeRowsOf } from "./tree-rows.ts";
 
@@ -48,7 +48,7 @@ function lowestUser({ run_id }: RunNode, edges: readonly RunEdge[], cells: Reado
   return rows.length > 0 ? Math.min(...rows) : 0;
 }
 
-/** A curve from the right side of the origin to the left side of the derived run; to its right side if it is not after. */
+/** A curve from the right side of the origin to the left side of the derived run, or to its right side if not after. */
 export function edgePath(origin: { x: number; y: number }, derived: { x: number; y: number }): string {
   const isAfter = derived.x > origin.x;
   const [x1, y1] = [origin.x + NODE.width, origin.y + NODE.imageHeight / 2];

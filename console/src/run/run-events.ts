@@ -1,5 +1,5 @@
-// Reads the log of a run's events. The log of an ended run is complete and never changes. For an open run, reading stops
-// when the log is silent, because a stream per open page would use up the browser's connections to the server.
+// Reads the log of a run's events. The log of an ended run is complete and never changes. For an open run, reading
+// stops when the log is silent, because a stream per open page would use up the browser's connections to the server.
 import type { RunEvent } from "@gesso/client";
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { client } from "../api/client.ts";

@@ -1,4 +1,4 @@
-// The tree as a graph. Selecting a run moves nothing; only a key that leads to a run outside of the view moves the view.
+// The tree as a graph. Selecting a run moves nothing; only a key that leads to a run outside the view moves the view.
 import type { RunTree } from "@gesso/client";
 import { type KeyboardEvent, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { text } from "../text/text.ts";

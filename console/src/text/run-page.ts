@@ -77,7 +77,6 @@ export const runPageText = {
     released: "Returned from the reserve",
     wasted: "Borne by the installation",
     thisRun: "This run, charged to you",
-    unknownPrice: "price unknown",
   },
   failed: {
     title: "The run failed",
@@ -126,8 +125,6 @@ export const runPageText = {
     state: "State",
     operation: "Operation",
     created: "Created",
-    noImage: "No image",
-    expand: (title: string) => `Show runs from: ${title}`,
   },
   layers: {
     none: "This run has no layers.",
