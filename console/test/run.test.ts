@@ -73,7 +73,7 @@ describe("the Run page", () => {
     await card.getByRole("heading", { name: "The outcome is unknown" }).waitFor();
     await card.getByText("Nothing was charged. The reserve of $0.25 was returned.").waitFor();
     const attempt = tab.page.getByRole("listitem").filter({ hasText: "Attempt 1 · sandbox" });
-    await attempt.getByText("Outcome unknown").waitFor();
+    await expect.poll(() => attempt.textContent(), PATIENT).toContain("Outcome unknown");
     await attempt.getByText("$0.25 not charged").waitFor();
     await tab.page.getByText("This run, charged to you").waitFor();
     expect((await client.runs.ledger(run.run_id)).charged).toBe(0);
