@@ -85,7 +85,13 @@ function lead({ publish, lastId, onRefused, signal }: LeadOptions): Promise<void
         timer = setTimeout(open, REOPEN_MS);
       });
     };
-    // A browser that comes back online does not wait for its own interval.
+    // An open connection does not notice that the network is gone; the browser does. It tells when it is back, too.
+    const pause = () => {
+      clearTimeout(timer);
+      source?.close();
+      publish({ kind: "connection", isConnected: false });
+    };
+    addEventListener("offline", pause, { signal });
     addEventListener("online", open, { signal });
     signal.addEventListener("abort", () => {
       clearTimeout(timer);
