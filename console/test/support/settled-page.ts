@@ -22,6 +22,8 @@ export function createPageOpener(page: Page) {
     const until = Date.now() + TIMEOUT_MS;
     for (let quiet = 0; quiet < QUIET_CHECKS; quiet = open.size === 0 ? quiet + 1 : 0) {
       if (Date.now() > until) throw new Error(`${url} waits for ${[...open].map((each) => each.url()).join(", ")}`);
+      // On a busy machine the page may not have rendered yet, and requests follow from what it renders.
+      await page.evaluate(() => new Promise((resolve) => requestIdleCallback(resolve)));
       await page.waitForTimeout(CHECK_MS);
     }
     return response;
