@@ -15,7 +15,7 @@ export type TileActions = { onSelect(run: Run): void; onStar(run: Run): void; on
 
 type GalleryTileProps = { tile: PlacedTile; isCurrent: boolean; isSelected: boolean; actions: TileActions };
 
-export const promptOf = ({ inputs }: Run): string =>
+const promptOf = ({ inputs }: Run): string =>
   typeof inputs.prompt === "string" && inputs.prompt !== "" ? inputs.prompt : text.run.noPrompt;
 
 export const GalleryTile = memo(function GalleryTile({ tile, isCurrent, isSelected, actions }: GalleryTileProps) {
