@@ -1,5 +1,5 @@
-// `npm run pictures:console`: makes the screenshots of the console, docs/pictures/console-*.png, again: starts Gesso with
-// a price list, fills it, and opens the pages in Chromium, light and dark, with twice the pixels of their size.
+// `npm run pictures:console`: makes the screenshots of the console, docs/pictures/console-*.png, again. Starts Gesso
+// with a price list, fills it, and opens the pages in Chromium, light and dark, with twice the pixels of their size.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

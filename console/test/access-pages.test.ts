@@ -96,7 +96,8 @@ function inspectPage() {
   if (scrollWidth > clientWidth) findings.push(`is ${scrollWidth} px wide in ${clientWidth} px`);
   if ("__ran" in window) findings.push(`ran code ${String(window.__ran)}`);
   if ("polluted" in {}) findings.push("has a changed prototype");
-  const injected = 'img[src="x"], script:not([src]), iframe, base, [onerror], [onload], [href^="javascript:" i], body style';
+  const injected =
+    'img[src="x"], script:not([src]), iframe, base, [onerror], [onload], [href^="javascript:" i], body style';
   for (const each of document.querySelectorAll(injected)) findings.push(`has ${each.outerHTML.slice(0, 80)}`);
   // A text that turns the direction of writing must not turn what stands beside it.
   const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
@@ -163,7 +164,9 @@ describe("[CON-6] every page", () => {
 
 describe("[CON-7] hostile texts", () => {
   it("run nowhere, turn nothing beside them and overflow no page", () => {
-    expect(visits.filter(({ findings }) => findings.length > 0).map(({ path, findings }) => [path, findings])).toEqual([]);
+    expect(visits.filter(({ findings }) => findings.length > 0).map(({ path, findings }) => [path, findings])).toEqual(
+      [],
+    );
   });
 
   it("are shown as text on every page that shows prompts, names or descriptions", () => {
@@ -210,7 +213,12 @@ describe("[CON-10] another tenant", () => {
     const bodies: Promise<[url: string, body: Buffer]>[] = [];
     context.on("response", (response) => {
       if (!response.headers()["content-type"]?.includes("event-stream"))
-        bodies.push(response.body().then((body) => [response.url(), body], () => [response.url(), Buffer.alloc(0)]));
+        bodies.push(
+          response.body().then(
+            (body) => [response.url(), body],
+            () => [response.url(), Buffer.alloc(0)],
+          ),
+        );
     });
     const tab = await browser.openTab(context, await createSignInPath(browser.url, other.key));
     await tab.page.getByRole("navigation").first().waitFor();
@@ -218,7 +226,13 @@ describe("[CON-10] another tenant", () => {
     const { run_id } = marked;
     const withId = [`/runs/${run_id}`, `/runs/${run_id}?tab=tree`, `/paint/${run_id}`];
     const paths = listConsolePaths({ runId: run_id, deliveryId });
-    for (const path of [...paths, ...withId, `/?from=${run_id}`, `/compare?items=${run_id},${run_id}`, `/gallery?q=${MARKER}`]) {
+    for (const path of [
+      ...paths,
+      ...withId,
+      `/?from=${run_id}`,
+      `/compare?items=${run_id},${run_id}`,
+      `/gallery?q=${MARKER}`,
+    ]) {
       const { words } = await visit(open, tab.page, path);
       expect([path, words.includes(MARKER)]).toEqual([path, false]);
       if (withId.includes(path)) expect(words).toContain("does not exist, or you cannot see it");

@@ -66,8 +66,7 @@ describe("[CON-1] the link of gesso dev", () => {
     const urls: string[] = [];
     context.on("response", (response) => {
       urls.push(response.url());
-      if (!response.headers()["content-type"]?.includes("event-stream"))
-        bodies.push(response.text().catch(() => ""));
+      if (!response.headers()["content-type"]?.includes("event-stream")) bodies.push(response.text().catch(() => ""));
     });
     const tab = await browser.openTab(context, path);
     await tab.page.getByRole("navigation").first().waitFor();
@@ -176,10 +175,10 @@ describe("[CON-5] another origin", () => {
     );
   type ForgedInit = { mode?: "no-cors"; headers?: Record<string, string>; body: string };
   const sendFetch = (page: Page, target: string, init: ForgedInit) =>
-    page.evaluate(
-      ([url, own]) => fetch(url, { method: "POST", credentials: "include", ...own }).then(String, String),
-      [target, init] as const,
-    );
+    page.evaluate(([url, own]) => fetch(url, { method: "POST", credentials: "include", ...own }).then(String, String), [
+      target,
+      init,
+    ] as const);
 
   // Pages of 127.0.0.1 are of the same site, so the browser sends the cookie; pages of localhost are not.
   it.each(["127.0.0.1", "localhost"])("at %s starts no run, by form or script", { timeout: 90_000 }, async (host) => {

@@ -208,6 +208,10 @@ describe("[CON-15] a press of Run", () => {
       expect(await list()).toHaveLength(1);
     }
     const last = prompts.at(-1) ?? "";
-    await eventually(() => trayOf(page).getByRole("link", { name: new RegExp(last) }).count()).toBe(1);
+    await eventually(() =>
+      trayOf(page)
+        .getByRole("link", { name: new RegExp(last) })
+        .count(),
+    ).toBe(1);
   });
 });

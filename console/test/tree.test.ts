@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Run, RunTree } from "@gesso/client";
 import type { Page } from "playwright-core";
-import { v7 } from "uuid";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createTestRuntime } from "../../server/test/support/test-runtime.ts";
 import { type ConsoleBrowser, startConsoleBrowser } from "./support/console-browser.ts";
 import { endRun, PATIENT } from "./support/end-run.ts";
 
@@ -212,7 +212,7 @@ async function panGraph(): Promise<number> {
 
 /** A chain of `depth` runs, and further runs spread below its first runs. Returns the root. */
 async function insertTree({ environment }: ConsoleBrowser, { count, depth }: { count: number; depth: number }) {
-  const ids = Array.from({ length: count }, () => v7());
+  const ids = Array.from({ length: count }, createTestRuntime().ids.next);
   const rows = ids.map((run_id, index) => {
     const isChain = index < depth;
     const level = isChain ? index + 1 : 2 + ((index - depth) % (depth - 1));

@@ -61,7 +61,9 @@ export async function seed(gesso: { url: string; key: string; databaseUrl: strin
   const finished = [];
   for (const [index, prompt] of PROMPTS.entries()) {
     const model_type = MODELS[index % MODELS.length];
-    finished.push(await run("/runs/generate", { prompt, model_type, seed: index + 3, ...SHAPES[index % SHAPES.length] }));
+    finished.push(
+      await run("/runs/generate", { prompt, model_type, seed: index + 3, ...SHAPES[index % SHAPES.length] }),
+    );
   }
   for (const { run_id } of finished.slice(3, 6)) await requestJson("PATCH", `/runs/${run_id}`, { starred: true });
   return seedTree({ run });

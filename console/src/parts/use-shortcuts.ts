@@ -2,7 +2,7 @@
 import { useEffect, useRef } from "react";
 
 /** By the name of the key, in lower case. A function that returns false leaves the key to the browser. */
-export type Shortcuts = Record<string, (event: KeyboardEvent) => void | false>;
+export type Shortcuts = Record<string, (event: KeyboardEvent) => unknown>;
 
 const TAKES_TEXT = "input, textarea, select, [contenteditable], [role=dialog], [role=menu], [role=listbox]";
 

@@ -1,4 +1,4 @@
-// The search of a list of runs: what stands in the URL, what a reader types, and the filters of the API. Pure functions.
+// The search of a list of runs: what stands in the URL, what a reader types, and the filters of the API. Pure.
 const TEXT_FILTERS = ["model", "provider", "tag", "user", "key", "error", "type", "after", "before"] as const;
 export type TextFilter = (typeof TEXT_FILTERS)[number];
 
@@ -54,7 +54,7 @@ export function withoutToken(search: ListSearch, name: SearchToken["name"]): Lis
 /** The start of a day in the reader's time zone, in milliseconds. */
 const dayStart = (date: string): number => new Date(`${date}T00:00:00`).getTime();
 
-/** The filters of `runs.list`. `after` and `before` name days: the first that is in the list, and the first that is not. */
+/** The filters of `runs.list`. `after` and `before` name days: the first in the list, and the first after it. */
 export function filtersOf({ q, after, before, ...search }: ListSearch) {
   return {
     ...(q && { q }),

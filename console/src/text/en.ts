@@ -1,21 +1,22 @@
 // All words of the console, in English. Components read them through `text`, so that a second language is one more
 // file.
+
+import { compareText } from "./compare.ts";
+import { galleryText } from "./gallery.ts";
 import { keysText } from "./keys.ts";
 import { makeWords, operationTitles } from "./make.ts";
 import { modelsText } from "./models.ts";
 import { paintText } from "./paint.ts";
 import { peopleText } from "./people.ts";
 import { pixelsText } from "./pixels.ts";
+import { runPageText } from "./run-page.ts";
+import { runsText } from "./runs.ts";
+import { searchText } from "./search.ts";
 import { stepUpText } from "./step-up.ts";
 import { systemText } from "./system.ts";
 import { tenantsText } from "./tenants.ts";
 import { usageText } from "./usage.ts";
 import { webhooksText } from "./webhooks.ts";
-import { galleryText } from "./gallery.ts";
-import { runsText } from "./runs.ts";
-import { searchText } from "./search.ts";
-import { compareText } from "./compare.ts";
-import { runPageText } from "./run-page.ts";
 
 const plural = (count: number, one: string, many = `${one}s`) => `${count} ${count === 1 ? one : many}`;
 
