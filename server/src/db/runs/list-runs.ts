@@ -22,8 +22,8 @@ const WINDOW_ROWS = 1000;
 const MAX_WINDOWS = 4;
 /** Index look-ups of one request. */
 const MAX_SEEKS = 500;
-/** Runs that one intersection returns at most, before they are compared with the filters. */
-const FOUND_RUNS = 100;
+/** Runs that one intersection returns at least, if there are so many, before they are compared with the filters. */
+const MIN_FOUND_RUNS = 20;
 
 /** A run gets its id up to an hour before it is accepted. */
 const ID_LEAD_MS = 60 * 60 * 1000;
@@ -174,8 +174,9 @@ async function intersectTerms(search: RunSearch, terms: string[]): Promise<strin
   const { db, tenantId: tenant_id, lowest, limit, rows } = search;
   let { before } = search;
   for (let seeks = 0; seeks < MAX_SEEKS; ) {
-    const range = { before, lowest, limit: FOUND_RUNS, max_seeks: MAX_SEEKS - seeks };
-    const [found] = await db.execute(INTERSECT, { tenant_id, terms, ...range });
+    const range = { before, lowest, max_seeks: MAX_SEEKS - seeks };
+    const missing = Math.max(MIN_FOUND_RUNS, limit - rows.length);
+    const [found] = await db.execute(INTERSECT, { tenant_id, terms, ...range, limit: missing });
     const { run_ids, next_before } = found!;
     seeks += found!.seeks;
     if (run_ids.length > 0) {
