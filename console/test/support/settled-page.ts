@@ -18,7 +18,10 @@ export function createPageOpener(page: Page) {
   return async (url: string) => {
     open.clear();
     const response = await page.goto(url);
-    await page.waitForFunction(() => (document.getElementById("root")?.innerText.trim() ?? "") !== "");
+    const hasWords = () => (document.getElementById("root")?.innerText.trim() ?? "") !== "";
+    await page.waitForFunction(hasWords).catch((thrown) => {
+      throw new Error(`${url} shows nothing`, { cause: thrown });
+    });
     const until = Date.now() + TIMEOUT_MS;
     for (let quiet = 0; quiet < QUIET_CHECKS; quiet = open.size === 0 ? quiet + 1 : 0) {
       if (Date.now() > until) throw new Error(`${url} waits for ${[...open].map((each) => each.url()).join(", ")}`);
