@@ -3,6 +3,7 @@ import type { Run } from "@gesso/client";
 import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type ConsoleBrowser, startConsoleBrowser, type Tab } from "./support/console-browser.ts";
+import { itOpen } from "./support/open-criterion.ts";
 import { insertPastImages, makeImages } from "./support/past-images.ts";
 
 const COUNT = 20_000;
@@ -50,7 +51,7 @@ async function millisecondsOf(action: () => Promise<void>): Promise<number> {
 }
 
 describe("the gallery of 20,000 runs", () => {
-  it("[CON-37] opens within a second, with few and small images", async () => {
+  itOpen("[CON-37] opens within a second, with few and small images", async () => {
     const { page } = tab;
     const sizes: number[] = [];
     page.on("response", async (response) => {
@@ -75,7 +76,7 @@ describe("the gallery of 20,000 runs", () => {
     process.stdout.write(`first tiles ${opened.toFixed(0)} ms, largest thumbnail ${Math.max(...sizes)} bytes\n`);
   });
 
-  it("[CON-37] jumps two years back within a second, and to the oldest run", async () => {
+  itOpen("[CON-37] jumps two years back within a second, and to the oldest run", async () => {
     const { page } = tab;
     const slider = page.getByRole("slider", { name: "Month" });
     const jumped = await bestOf(async () => {
@@ -106,7 +107,7 @@ describe("the gallery of 20,000 runs", () => {
     process.stdout.write(`two years back ${jumped.toFixed(0)} ms\n`);
   });
 
-  it("[CON-37] scrolls without a long frame while pages load", async () => {
+  itOpen("[CON-37] scrolls without a long frame while pages load", async () => {
     const { page } = tab;
     await tab.open("/gallery");
     await waitForFirstImage(page);

@@ -4,6 +4,7 @@ import type { BrowserContext, Page, Request } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type ConsoleBrowser, startConsoleBrowser, type Tab } from "./support/console-browser.ts";
 import { eventually, trayOf, writeCatalogue } from "./support/make-steps.ts";
+import { itOpen } from "./support/open-criterion.ts";
 
 const CONCURRENT = 4;
 const CATALOGUE = ["providers:", "  sandbox:", `    concurrent: ${CONCURRENT}`];
@@ -139,37 +140,35 @@ describe("[CON-20] eight tabs", () => {
   );
 });
 
-describe("[CON-21] the queue", () => {
-  it(
-    "shows place and expected start, cancels one run or all queued ones, and says what each cost",
-    async () => {
-      const tab = await console.signIn();
-      const ids = await startMany(CONCURRENT + 4, "a long queue [sandbox:delay=6]");
-      await unfoldTray(tab.page);
-      const list = trayOf(tab.page).getByRole("list");
-      await eventually(() => list.textContent()).toMatch(/Queued, place \d/);
-      await eventually(() => list.textContent()).toMatch(/Queued, place \d+ *· *~\d/);
-      const queued = list.getByRole("listitem").filter({ hasText: "Queued, place" });
-      await queued
-        .first()
-        .getByRole("button", { name: /^Cancel/ })
-        .click();
-      await list.getByText("not charged").first().waitFor();
-      await trayOf(tab.page).getByRole("button", { name: "Cancel queued" }).click();
-      await eventually(async () => (await statesOf(ids)).filter((state) => state === "queued")).toEqual([]);
-      const ended = await statesOf(ids);
-      expect(ended.filter((state) => state === "canceled").length).toBeGreaterThanOrEqual(1);
-      expect(ended.filter((state) => state !== "canceled").length).toBeGreaterThanOrEqual(CONCURRENT);
-      await eventually(async () => [...new Set(await statesOf(ids))].sort()).toEqual(["canceled", "completed"]);
-      await expectRightTray(tab.page, ids, RETURN_MS);
-      for (const row of await list.getByRole("listitem").filter({ hasText: "a long queue" }).all()) {
-        expect(await row.textContent()).toMatch(/not charged|\$\d/);
-      }
-      await tab.context.close();
-    },
-    2 * MINUTES,
-  );
-});
+itOpen(
+  "[CON-21] the queue shows place and expected start, cancels one run or all queued ones, and says what each cost",
+  async () => {
+    const tab = await console.signIn();
+    const ids = await startMany(CONCURRENT + 4, "a long queue [sandbox:delay=6]");
+    await unfoldTray(tab.page);
+    const list = trayOf(tab.page).getByRole("list");
+    await eventually(() => list.textContent()).toMatch(/Queued, place \d/);
+    await eventually(() => list.textContent()).toMatch(/Queued, place \d+ *· *~\d/);
+    const queued = list.getByRole("listitem").filter({ hasText: "Queued, place" });
+    await queued
+      .first()
+      .getByRole("button", { name: /^Cancel/ })
+      .click();
+    await list.getByText("not charged").first().waitFor();
+    await trayOf(tab.page).getByRole("button", { name: "Cancel queued" }).click();
+    await eventually(async () => (await statesOf(ids)).filter((state) => state === "queued")).toEqual([]);
+    const ended = await statesOf(ids);
+    expect(ended.filter((state) => state === "canceled").length).toBeGreaterThanOrEqual(1);
+    expect(ended.filter((state) => state !== "canceled").length).toBeGreaterThanOrEqual(CONCURRENT);
+    await eventually(async () => [...new Set(await statesOf(ids))].sort()).toEqual(["canceled", "completed"]);
+    await expectRightTray(tab.page, ids, RETURN_MS);
+    for (const row of await list.getByRole("listitem").filter({ hasText: "a long queue" }).all()) {
+      expect(await row.textContent()).toMatch(/not charged|\$\d/);
+    }
+    await tab.context.close();
+  },
+  2 * MINUTES,
+);
 
 describe("[CON-22] progress", () => {
   it(

@@ -74,9 +74,10 @@ describe.each(named(operations))("%s", (name, operation) => {
   });
 
   it("creates runs, responds immediately, or streams events: exactly one of them", () => {
-    expect([operation.plan, operation.respond, operation.events].filter(Boolean)).toHaveLength(1);
-    expect(operation.run_type === undefined).toBe(operation.plan === undefined);
-    expect(operation.renderResponse === undefined).toBe(operation.plan === undefined);
+    const { plan, respond, events, repeatRun } = operation;
+    expect([plan, respond, events, repeatRun].filter(Boolean)).toHaveLength(1);
+    expect(operation.run_type === undefined).toBe(plan === undefined);
+    expect(operation.renderResponse === undefined).toBe(plan === undefined && repeatRun === undefined);
   });
 
   it("warns about every deprecated field that it accepts", () => {

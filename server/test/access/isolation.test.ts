@@ -123,7 +123,7 @@ describe("another tenant's IDs", () => {
     expect(without.map(({ name }) => name).sort()).toEqual([
       ...["catalogue.get", "me.get", "members.add", "models.create", "prompts.create", "prompts.enhance"],
       ...["runs.cancelAll", "runs.estimate"],
-      ...["tenants.create", "tenants.list", "tokens.create", "usage.get", "webhooks.create"],
+      ...["system.get", "tenants.create", "tenants.list", "tokens.create", "usage.get", "webhooks.create"],
       ...["webhooks.listeners.create", "webhooks.secret.rotate", "webhooks.trigger"],
     ]);
     expect(walked.length * 3).toBeGreaterThan(200);

@@ -14,9 +14,15 @@ const CODES: Record<number, string[]> = {
     ...["ambiguous_credentials", "invalid_json", "validation_error", "unsupported_parameter"],
     ...["idempotency_key_required", "idempotency_key_invalid", "invalid_cursor"],
   ],
-  401: ["authentication_required", "invalid_api_key", "invalid_token", "token_expired"],
+  401: [
+    ...["authentication_required", "invalid_api_key", "invalid_token", "token_expired"],
+    ...["session_required", "sign_in_code_invalid", "sign_in_failed"],
+  ],
   402: ["insufficient_credits", "spend_limit_reached"],
-  403: ["insufficient_scope", "permission_denied", "tenant_suspended", "storage_quota_exceeded"],
+  403: [
+    ...["insufficient_scope", "permission_denied", "tenant_suspended", "storage_quota_exceeded"],
+    ...["cross_site_request", "login_too_old"],
+  ],
   404: ["route_not_found", "run_not_found", "model_not_found", "asset_not_found", "prompt_not_found"],
   405: ["method_not_allowed"],
   406: ["not_acceptable"],
@@ -24,7 +30,7 @@ const CODES: Record<number, string[]> = {
   410: ["run_deleted", "asset_expired"],
   409: [
     ...["idempotency_in_progress", "run_not_ready", "source_run_failed", "run_not_cancelable", "run_canceled"],
-    "conflict",
+    ...["run_not_repeatable", "conflict"],
   ],
   413: ["payload_too_large", "too_many_parts"],
   414: ["uri_too_long"],
@@ -299,7 +305,7 @@ describe("a URL of the API", () => {
       ["GET", "/runs/generate", "POST"],
       ["DELETE", "/runs", "GET"],
       ["PUT", "/prompts", "GET, POST"],
-      ["POST", `/runs/${UNKNOWN_ID}`, "DELETE, GET"],
+      ["POST", `/runs/${UNKNOWN_ID}`, "DELETE, GET, PATCH"],
       ["GET", `/runs/${UNKNOWN_ID}/cancel`, "POST"],
     ];
     for (const [method, path, allowed] of cases) {

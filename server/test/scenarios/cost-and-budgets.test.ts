@@ -146,7 +146,10 @@ describe("a limit", () => {
     expect([status, body.code]).toEqual([402, "spend_limit_reached"]);
     expect(body.details).toMatchObject({ limit: "day", of: "tenant", retryable: false });
     expect((await usageOf(tenant)).budgets).toEqual([
-      { of: "tenant", balance: null, day: { limit: 0.05, used: 0.03 }, month: { limit: 10, used: 0.03 }, total: null },
+      {
+        ...{ of: "tenant", key_id: null, name: null, balance: null, total: null },
+        ...{ day: { limit: 0.05, used: 0.03, held: 0 }, month: { limit: 10, used: 0.03, held: 0 } },
+      },
     ]);
     await set({});
     expect((await tenant.caller.generate(ORDER)).status).toBe(202);
