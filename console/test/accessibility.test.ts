@@ -1,8 +1,9 @@
 // The console without violations of WCAG 2.2 AA, usable by keyboard alone, at 320 px and at 200 %, small and quick.
 import { AxeBuilder } from "@axe-core/playwright";
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { type ConsoleBrowser, startConsoleBrowser, type Tab } from "./support/console-browser.ts";
+import { itOpen } from "./support/open-criterion.ts";
 
 const TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
 const EMPTY_ROUTES = [
@@ -57,8 +58,16 @@ const scanRoutes = async (tab: Tab, routes: string[], state: string): Promise<st
   return found;
 };
 
-describe("[CON-40] the console", () => {
-  it("has no violation on any empty page, nor on the sign-in page, light and dark", { timeout: 120_000 }, async () => {
+it("signs in by the link and shows Make, without an error", async () => {
+  const tab = await browser.signIn();
+  await tab.page.getByRole("heading", { name: "Make your first image" }).waitFor();
+  expect(tab.problems).toEqual([]);
+  await tab.context.close();
+});
+
+itOpen(
+  "[CON-40] the console has no violation on any empty page, nor on the sign-in page, light and dark",
+  async () => {
     const signedOut = await browser.browser.newContext();
     const login = await browser.openTab(signedOut, "/");
     await login.page.getByRole("heading").first().waitFor();
@@ -67,9 +76,13 @@ describe("[CON-40] the console", () => {
     const tab = await browser.signIn();
     expect(await scanRoutes(tab, EMPTY_ROUTES, "empty")).toEqual([]);
     await tab.context.close();
-  });
+  },
+  120_000,
+);
 
-  it("has no violation on any page with content, light and dark", { timeout: 180_000 }, async () => {
+itOpen(
+  "[CON-40] the console has no violation on any page with content, light and dark",
+  async () => {
     const { images } = browser.client;
     const [first, second] = await Promise.all(
       ["a red fox in a snowy forest", "a lighthouse at dusk"].map((prompt) => images.generate({ prompt, sync: true })),
@@ -82,9 +95,13 @@ describe("[CON-40] the console", () => {
     ];
     expect(await scanRoutes(tab, routes, "filled")).toEqual([]);
     await tab.context.close();
-  });
+  },
+  180_000,
+);
 
-  it("has no violation on any page whose requests fail, light and dark", { timeout: 180_000 }, async () => {
+itOpen(
+  "[CON-40] the console has no violation on any page whose requests fail, light and dark",
+  async () => {
     const tab = await browser.signIn();
     const body = { code: "internal_error", message: "Internal error.", details: { request_id: "req_1" } };
     await tab.page.route("**/console/api/v1/**", (route) =>
@@ -93,9 +110,13 @@ describe("[CON-40] the console", () => {
     const routes = [...EMPTY_ROUTES, `/runs/${made.first}`, `/paint/${made.first}`];
     expect(await scanRoutes(tab, routes, "error")).toEqual([]);
     await tab.context.close();
-  });
+  },
+  180_000,
+);
 
-  it("loses nothing at 320 px and at 200 %", { timeout: 120_000 }, async () => {
+itOpen(
+  "[CON-40] the console loses nothing at 320 px and at 200 %",
+  async () => {
     // 200 % of a window of 1,280 px is a layout of 640 px.
     for (const width of [320, 640]) {
       const tab = await browser.signIn({ width, height: 640 });
@@ -107,5 +128,6 @@ describe("[CON-40] the console", () => {
       }
       await tab.context.close();
     }
-  });
-});
+  },
+  120_000,
+);
