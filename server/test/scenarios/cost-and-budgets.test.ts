@@ -145,12 +145,9 @@ describe("a limit", () => {
     const { status, body } = await tenant.caller.generate(ORDER);
     expect([status, body.code]).toEqual([402, "spend_limit_reached"]);
     expect(body.details).toMatchObject({ limit: "day", of: "tenant", retryable: false });
-    expect((await usageOf(tenant)).budgets).toEqual([
-      {
-        ...{ of: "tenant", key_id: null, name: null, balance: null, total: null },
-        ...{ day: { limit: 0.05, used: 0.03, held: 0 }, month: { limit: 10, used: 0.03, held: 0 } },
-      },
-    ]);
+    const [day, month] = [0.05, 10].map((limit) => ({ limit, used: 0.03, held: 0 }));
+    const budget = { of: "tenant", key_id: null, name: null, balance: null, day, month, total: null };
+    expect((await usageOf(tenant)).budgets).toEqual([budget]);
     await set({});
     expect((await tenant.caller.generate(ORDER)).status).toBe(202);
   });
