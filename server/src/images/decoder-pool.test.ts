@@ -132,6 +132,14 @@ test("a process that has decoded its share is replaced once, without delaying th
   expect(decoders.pids()).toHaveLength(1);
 });
 
+test("an image takes the process that is free first, and does not wait for one that starts", async () => {
+  const decoders = openStub({ count: 2 });
+  const pidOf = async () => (await decoders.perform(ask({ work: "pid" }))).header.pid as number;
+  const first = await pidOf();
+  expect(await Promise.all([pidOf(), pidOf(), pidOf(), pidOf()])).toEqual([first, first, first, first]);
+  await expect.poll(() => decoders.pids().length, { timeout: 10_000, interval: 20 }).toBe(2);
+});
+
 test("a process that dies while its successor starts leaves one process", async () => {
   const decoders = openStub({ imagesPerProcess: 1 });
   const pidOf = async () => (await decoders.perform(ask({ work: "pid" }))).header.pid as number;
@@ -190,7 +198,10 @@ test("the queue is bounded: further requests are refused with a retry delay", as
 test("the number of processes is limited", async () => {
   const decoders = open({ count: 2 });
   const gate = createImageDecoder(decoders);
-  await Promise.all(Array.from({ length: 12 }, () => gate.normalize(picture)));
+  const normalizeMany = () => Promise.all(Array.from({ length: 12 }, () => gate.normalize(picture)));
+  await normalizeMany();
+  await expect.poll(() => decoders.pids().length, { timeout: 10_000, interval: 20 }).toBe(2);
+  await normalizeMany();
   expect(decoders.pids()).toHaveLength(2);
 });
 
@@ -198,6 +209,7 @@ test("decoders run at a lower CPU priority than the server", async () => {
   const decoders = open({ count: 2 });
   const gate = createImageDecoder(decoders);
   await Promise.all(Array.from({ length: 4 }, () => gate.normalize(picture)));
+  await expect.poll(() => decoders.pids().length, { timeout: 10_000, interval: 20 }).toBe(2);
   expect(decoders.pids().map((pid) => getPriority(pid) - getPriority())).toEqual([10, 10]);
 });
 

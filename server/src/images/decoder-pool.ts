@@ -3,7 +3,7 @@
 import { z } from "zod";
 import { Fault } from "../faults.ts";
 import { type ChosenSandbox, chooseSandbox } from "./choose-sandbox.ts";
-import { type DecoderProcess, startDecoderProcess } from "./decoder-process.ts";
+import { createDecoderProcesses } from "./decoder-processes.ts";
 import type { DecoderMessage } from "./decoder-protocol.ts";
 import {
   type DecoderSandboxProfile,
@@ -67,56 +67,20 @@ export const createDecoderPool = ({
   imagesPerProcess = IMAGES_PER_PROCESS,
 }: DecoderPoolOptions): DecoderPool => {
   const opening = chooseSandbox(profiles ?? decoderSandboxProfiles({ megabytes }));
-  const idle: DecoderProcess[] = [];
-  const busy = new Set<DecoderProcess>();
-  const imageCounts = new WeakMap<DecoderProcess, number>();
-  const successors = new WeakMap<DecoderProcess, "starting" | "started">();
+  const processes = createDecoderProcesses(opening, { count, imagesPerProcess });
   const withSlot = createSemaphore(count);
   let queuedBytes = 0;
-  let isClosed = false;
-  void opening.then((found) => {
-    if (found) logSandbox(found, log);
-    return found && !isClosed ? idle.push(found.first) : found?.first.end();
-  });
+  void opening.then((found) => found && logSandbox(found, log));
 
-  const take = async (): Promise<DecoderProcess> => {
-    const found = await opening;
-    const decoder = idle.pop() ?? (found && (await startDecoderProcess(found.profile)));
-    if (!decoder) throw new Fault("dependency_unavailable", { dependency: "decoder" });
-    busy.add(decoder);
-    return decoder;
-  };
-  const release = (decoder: DecoderProcess) => {
-    busy.delete(decoder);
-    const times = (imageCounts.get(decoder) ?? 0) + 1;
-    imageCounts.set(decoder, times);
-    if (isClosed || successors.get(decoder) === "started") return decoder.end();
-    idle.push(decoder);
-    if (times >= imagesPerProcess && !successors.has(decoder)) void replace(decoder);
-  };
-  /** The old process works until the new one has started, because a start takes as long as many images. */
-  const replace = async (old: DecoderProcess) => {
-    successors.set(old, "starting");
-    const fresh = await opening.then((found) => found && startDecoderProcess(found.profile));
-    // If the old process has died meanwhile, another one has been started in its place.
-    const isWorking = idle.includes(old) || busy.has(old);
-    if (fresh && isWorking && !isClosed) {
-      successors.set(old, "started");
-      idle.push(fresh);
-      if (!busy.has(old)) idle.splice(idle.indexOf(old), 1)[0]?.end();
-    } else {
-      successors.delete(old);
-      fresh?.end();
-    }
-  };
   const attempt = async (frame: DecoderMessage, limit: number, isLast = false): Promise<DecoderMessage> => {
-    const decoder = await take();
+    const decoder = await processes.take();
+    if (!decoder) throw new Fault("dependency_unavailable", { dependency: "decoder" });
     const reply = await decoder.request(frame, limit);
     if (typeof reply !== "string") {
-      release(decoder);
+      processes.release(decoder);
       return reply;
     }
-    busy.delete(decoder);
+    processes.forget(decoder);
     // The process may have been killed for another reason: the image fails only if a second process dies with it too.
     if (reply === "died" && !isLast) return attempt(frame, limit, true);
     log?.warn({ pid: decoder.pid, reply, stderr: decoder.stderrTail() }, "image crashed its decoder");
@@ -136,11 +100,8 @@ export const createDecoderPool = ({
     },
     sandboxStatus: async () => (await opening)?.sandbox,
     profileName: async () => (await opening)?.profile.name,
-    pids: () => [...idle, ...busy].flatMap(({ pid }) => pid ?? []),
-    close: () => {
-      isClosed = true;
-      for (const decoder of [...idle.splice(0), ...busy]) decoder.end();
-    },
+    pids: processes.pids,
+    close: processes.close,
   };
 };
 
