@@ -5,7 +5,8 @@ import { Agent, request } from "node:http";
 import { join } from "node:path";
 
 const [, , url = "", key = "", folder = "", many = "1"] = process.argv;
-const PAUSE_MS = 1000;
+/** Files that are answered sooner must not be sent more often. */
+const WAVE_EVERY_MS = 3000;
 const boundary = "----storm";
 const bodies = readdirSync(folder).map((name) => {
   const head = `--${boundary}\r\ncontent-disposition: form-data; name="file"; filename="${name}"\r\n\r\n`;
@@ -38,7 +39,9 @@ const sendOne = async () => {
 };
 process.send?.("blowing");
 while (!isOver) {
+  const nextWave = new Promise((resolve) => setTimeout(resolve, WAVE_EVERY_MS));
   await Promise.all(Array.from({ length: Number(many) }, sendOne));
-  await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+  process.send?.("wave");
+  await nextWave;
 }
 process.send?.(responses, () => process.exit());
