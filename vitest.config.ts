@@ -4,7 +4,7 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { defineConfig } from "vitest/config";
 
-const UNIT_TESTS = "server/src/**/*.test.ts";
+const UNIT_TESTS = "{server,console}/src/**/*.test.ts";
 const CONSOLE_TESTS = "console/test/**/*.test.ts";
 const options = { pool: "forks", testTimeout: 45_000, hookTimeout: 120_000 } as const;
 
@@ -22,7 +22,7 @@ export default defineConfig({
     allowOnly: false,
     projects: [
       {
-        // The unit tests of the server share their processes: loading the modules anew for each file takes longer than
+        // The unit tests share their processes: loading the modules anew for each file takes longer than
         // most of the files.
         test: { ...options, name: "server", include: [UNIT_TESTS], isolate: false },
       },
