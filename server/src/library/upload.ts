@@ -70,11 +70,11 @@ async function storeUpload(
   const asset_id = deriveId(run_id, "upload");
   const original = { asset_id, role: uploadDetails.isMask ? "mask" : "source", bytes: await readFile(file.path) };
   const normalized = await services.images.normalize(original.bytes);
-  const { file: storedFile, provenance } = await writeSource({ ...services, database }, run, original, normalized);
-  const { references, files: thumbnailFiles } = await storeThumbnails(services, run, {
-    asset_id,
-    bytes: normalized.bytes,
-  });
+  // If the file cannot be stored, the sweep of orphans deletes its thumbnails.
+  const [{ file: storedFile, provenance }, { references, files: thumbnailFiles }] = await Promise.all([
+    writeSource({ ...services, database }, run, original, normalized),
+    storeThumbnails(services, run, { asset_id, bytes: normalized.bytes }),
+  ]);
   const discard = async () => {
     await discardStagedRun(database, run_id, provenance ? [provenance.asset_id] : []);
     const storedFiles = [storedFile, ...(provenance ? [provenance] : []), ...thumbnailFiles];
