@@ -23,6 +23,12 @@ it("other operations, and keys and tokens, need no recent login", () => {
   expect(() => assertRecentLogin({}, { name: "keys.create" }, clock)).not.toThrow();
 });
 
+it("a session whose login is old sends no results to another receiver", () => {
+  const update = { name: "webhooks.update" };
+  expect(() => assertRecentLogin(loggedIn(600), update, clock)).toThrow();
+  expect(() => assertRecentLogin(loggedIn(1), update, clock)).not.toThrow();
+});
+
 it("every operation of the list exists", () => {
   const names = operations.map(({ name }) => name);
   expect(OPERATIONS_WITH_RECENT_LOGIN.filter((name) => !names.includes(name))).toEqual([]);

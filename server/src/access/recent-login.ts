@@ -6,11 +6,12 @@ import type { Clock } from "../kit/clock.ts";
 
 export const RECENT_LOGIN_SECONDS = 10 * 60;
 
-/** Revoking a key is not listed: it takes rights away, and must not wait. */
+/** `webhooks.update` can send results elsewhere. Revoking a key is not listed: it takes rights away, and must not wait. */
 export const OPERATIONS_WITH_RECENT_LOGIN: readonly string[] = [
   ...["keys.create", "keys.update", "keys.rotate", "tokens.create"],
   ...["members.add", "members.update", "members.remove"],
-  ...["webhooks.create", "webhooks.rotate", "webhooks.secret.rotate", "webhooks.listeners.create"],
+  ...["webhooks.create", "webhooks.update", "webhooks.rotate"],
+  ...["webhooks.secret.rotate", "webhooks.listeners.create"],
   ...["tenants.create", "tenants.update", "tenants.delete", "tenants.export", "tenants.credit"],
 ];
 
