@@ -16,15 +16,23 @@ type GraphNodeProps = {
   row: PlacedRow;
   isSelected: boolean;
   isFocusTarget: boolean;
+  /** A run outside the view is an empty box with its name. */
+  isInView: boolean;
   /** The run arrived while the graph was open; it fades in. */
   isNew: boolean;
   onSelect(runId: string): void;
   onOpen(runId: string): void;
 };
 
-export const GraphNode = memo(function GraphNode({ row, isSelected, isFocusTarget, isNew, ...on }: GraphNodeProps) {
-  const { node, level, position, setSize, x, y, isReference, childCount } = row;
-  const isOpen = node.status === "queued" || node.status === "processing";
+export const GraphNode = memo(function GraphNode({
+  row,
+  isSelected,
+  isFocusTarget,
+  isInView,
+  isNew,
+  ...on
+}: GraphNodeProps) {
+  const { node, level, position, setSize, x, y, childCount } = row;
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the tree handles keys
     <div
@@ -43,9 +51,20 @@ export const GraphNode = memo(function GraphNode({ row, isSelected, isFocusTarge
       aria-setsize={setSize}
       aria-selected={isSelected}
       {...(childCount > 0 && { "aria-expanded": true })}
+      {...(!isInView && { "aria-label": `${nodeTitle(node)} ${subtitleOf(row)}` })}
       onClick={() => on.onSelect(node.run_id)}
       onDoubleClick={() => on.onOpen(node.run_id)}
     >
+      {isInView && <NodeContent row={row} />}
+    </div>
+  );
+});
+
+function NodeContent({ row }: { row: PlacedRow }) {
+  const { node, isReference } = row;
+  const isOpen = node.status === "queued" || node.status === "processing";
+  return (
+    <>
       <span className={styles.image}>
         <NodeImage row={row} />
         {isReference && (
@@ -66,9 +85,9 @@ export const GraphNode = memo(function GraphNode({ row, isSelected, isFocusTarge
           {node.status === "completed" || node.deleted ? subtitleOf(row) : <RunState status={node.status} />}
         </span>
       </span>
-    </div>
+    </>
   );
-});
+}
 
 const subtitleOf = ({ node, isReference }: PlacedRow) =>
   isReference ? text.runPage.tree.reference : nodeSubtitle(node);

@@ -33,6 +33,7 @@ function SingleRun({ runId }: { runId: string }) {
       <EmptyState icon={ImageOff} title={text.run.notThere} />
     ) : (
       <div className={styles.error}>
+        <h1 className="visually-hidden">{text.run.title}</h1>
         <ErrorNotice error={error} onRetry={() => void refetch()} />
       </div>
     );

@@ -11,7 +11,7 @@ import styles from "./tree-graph.module.css";
 import { moveInTree } from "./tree-keys.ts";
 import { nodeTitle } from "./tree-title.ts";
 import { useViewport } from "./use-viewport.ts";
-import type { Box } from "./viewport.ts";
+import { type Box, overlaps } from "./viewport.ts";
 
 const NOTHING_COLLAPSED: ReadonlySet<string> = new Set();
 const STEP = 1.25;
@@ -24,7 +24,7 @@ export function TreeGraph({ tree, selected, onSelect, onOpen }: TreeGraphProps) 
   const layout = useMemo(() => layoutTree(tree), [tree]);
   const path = useMemo(() => new Set(pathTo(tree.nodes, selected).map(({ run_id }) => run_id)), [tree, selected]);
   const [firstRuns] = useState(() => new Set(layout.byId.keys()));
-  const { percent, zoom, fit, reveal, onPointerDown } = useViewport(frame, layer);
+  const { percent, area, zoom, fit, reveal, onPointerDown } = useViewport(frame, layer);
   const [focused, setFocused] = useState(selected);
   const current = layout.byId.has(focused) ? focused : tree.root_run_id;
   const boxOf = (runId: string): Box => ({ ...NODE, x: 0, y: 0, ...pickPlace(layout, runId) });
@@ -84,6 +84,7 @@ export function TreeGraph({ tree, selected, onSelect, onOpen }: TreeGraphProps) 
             row={row}
             isSelected={row.node.run_id === selected}
             isFocusTarget={row.node.run_id === current}
+            isInView={overlaps(area, { ...NODE, x: row.x, y: row.y })}
             isNew={!firstRuns.has(row.node.run_id)}
             onSelect={select}
             onOpen={onOpen}

@@ -1,4 +1,5 @@
-// Pan and zoom of the graph. Both change one transform through the CSSOM, so that nothing is laid out or rendered anew.
+// Pan and zoom of the graph. Both change one transform through the CSSOM, so that nothing is laid out anew. `area` is
+// the part that must be rendered; it changes in large steps only.
 import {
   type PointerEvent as ReactPointerEvent,
   type RefObject,
@@ -7,7 +8,7 @@ import {
   useRef,
   useState,
 } from "react";
-import { type Box, FIRST_VIEW, fitView, revealBox, type View, zoomView } from "./viewport.ts";
+import { type Box, FIRST_VIEW, fitView, isSameBox, revealBox, type View, visibleArea, zoomView } from "./viewport.ts";
 
 const ZOOM_PER_PIXEL = 0.006;
 const NO_SIZE = { left: 0, top: 0, width: 0, height: 0 };
@@ -15,14 +16,17 @@ const NO_SIZE = { left: 0, top: 0, width: 0, height: 0 };
 export function useViewport(frame: RefObject<HTMLElement | null>, layer: RefObject<HTMLElement | null>) {
   const view = useRef(FIRST_VIEW);
   const [percent, setPercent] = useState(100);
+  const [area, setArea] = useState(() => visibleArea(FIRST_VIEW, { width: innerWidth, height: innerHeight }));
   const sizeOf = useCallback(() => frame.current?.getBoundingClientRect() ?? NO_SIZE, [frame]);
   const show = useCallback(
     (next: View) => {
       view.current = next;
       layer.current?.style.setProperty("transform", `translate(${next.x}px, ${next.y}px) scale(${next.scale})`);
       setPercent(Math.round(next.scale * 100));
+      const nextArea = visibleArea(next, sizeOf());
+      setArea((known) => (isSameBox(known, nextArea) ? known : nextArea));
     },
-    [layer],
+    [layer, sizeOf],
   );
   useEffect(() => {
     const element = frame.current;
@@ -42,6 +46,7 @@ export function useViewport(frame: RefObject<HTMLElement | null>, layer: RefObje
   }, [frame, show, sizeOf]);
   return {
     percent,
+    area,
     zoom: (factor: number) => {
       const { width, height } = sizeOf();
       show(zoomView(view.current, factor, { x: width / 2, y: height / 2 }));

@@ -6,6 +6,8 @@ type Size = { width: number; height: number };
 const MIN_SCALE = 0.05;
 const MAX_SCALE = 2;
 const MARGIN = 28;
+/** The visible part is known in steps, so that panning changes it seldom. */
+const AREA_STEP = 320;
 
 export const FIRST_VIEW: View = { x: MARGIN, y: MARGIN, scale: 1 };
 
@@ -32,3 +34,17 @@ export function revealBox(view: View, box: Box, { width, height }: Size): View {
   const dy = shift(y + box.y * scale, box.height * scale, height);
   return dx === 0 && dy === 0 ? view : { x: x + dx, y: y + dy, scale };
 }
+
+/** The visible part of the graph with a step of margin on each side, in steps. */
+export function visibleArea({ x, y, scale }: View, { width, height }: Size): Box {
+  const from = (start: number) => (Math.floor(start / AREA_STEP) - 1) * AREA_STEP;
+  const to = (end: number) => (Math.ceil(end / AREA_STEP) + 1) * AREA_STEP;
+  const [left, top] = [from(-x / scale), from(-y / scale)];
+  return { x: left, y: top, width: to((width - x) / scale) - left, height: to((height - y) / scale) - top };
+}
+
+export const overlaps = (a: Box, b: Box): boolean =>
+  a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height;
+
+export const isSameBox = (a: Box, b: Box): boolean =>
+  a.x === b.x && a.y === b.y && a.width === b.width && a.height === b.height;
