@@ -30,8 +30,8 @@ export function formatExactClock(iso: string): string {
 export const formatDateTime = (iso: string): string =>
   new Date(iso).toLocaleString("en-GB", { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" });
 
-export const formatDate = (iso: string): string =>
-  new Date(iso).toLocaleDateString("en-GB", { weekday: "long", day: "numeric", month: "long" });
+const dateFormat = new Intl.DateTimeFormat("en-GB", { weekday: "long", day: "numeric", month: "long" });
+export const formatDate = (iso: string): string => dateFormat.format(new Date(iso));
 
 export const millisecondsBetween = (from: string, to: string): number => Date.parse(to) - Date.parse(from);
 

@@ -1,4 +1,5 @@
 // The heading of a day: its name, its date, how many runs it had and what they cost.
+import { memo } from "react";
 import { formatMoney } from "../format/money.ts";
 import { daysBetween, formatDate } from "../format/time.ts";
 import { text } from "../text/text.ts";
@@ -10,7 +11,7 @@ const formatDayOfYear = (iso: string): string => {
   return isThisYear ? formatDate(iso) : `${formatDate(iso)} ${new Date(iso).getFullYear()}`;
 };
 
-export function DayHeading({ day: { date, totals } }: { day: DayRow }) {
+export const DayHeading = memo(function DayHeading({ day: { date, totals } }: { day: DayRow }) {
   const names = [text.gallery.today, text.gallery.yesterday];
   const name = names[daysBetween(new Date(date), new Date())];
   const facts = [
@@ -23,4 +24,4 @@ export function DayHeading({ day: { date, totals } }: { day: DayRow }) {
       {name ?? formatDayOfYear(date)} <span>{facts.filter(Boolean).join(" · ")}</span>
     </h2>
   );
-}
+});

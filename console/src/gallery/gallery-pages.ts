@@ -5,7 +5,7 @@ import { client } from "../api/client.ts";
 import { filtersOf, type ListSearch } from "../run-search/list-search.ts";
 
 const FIRST_PAGE = 60;
-const PAGE_SIZE = 100;
+const PAGE_SIZE = 50;
 /** A window of newer runs that is empty grows by this factor. */
 const WINDOW_GROWTH = 4;
 

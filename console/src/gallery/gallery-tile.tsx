@@ -2,7 +2,7 @@
 import type { Run } from "@gesso/client";
 import { Link } from "@tanstack/react-router";
 import { Check, Download, Star } from "lucide-react";
-import { memo } from "react";
+import { type FocusEvent, memo, useState } from "react";
 import { classNames } from "../parts/class-names.ts";
 import { cssVariables } from "../parts/css-variables.ts";
 import { Icon } from "../parts/icon.tsx";
@@ -18,17 +18,30 @@ type GalleryTileProps = { tile: PlacedTile; isCurrent: boolean; isSelected: bool
 const promptOf = ({ inputs }: Run): string =>
   typeof inputs.prompt === "string" && inputs.prompt !== "" ? inputs.prompt : text.run.noPrompt;
 
+/** On a touch screen nothing is pointed at, so the box to select is always there. */
+const HAS_HOVER = globalThis.matchMedia?.("(hover: hover)").matches ?? true;
+
+/** The controls of a tile are most of its elements, so they exist only while it is pointed at or has the focus. */
 export const GalleryTile = memo(function GalleryTile({ tile, isCurrent, isSelected, actions }: GalleryTileProps) {
   const { key, run, index, width } = tile;
+  const [isActive, setIsActive] = useState(false);
   const output = run.outputs.filter(({ role }) => role === "result")[index];
   const prompt = promptOf(run);
   const tabIndex = isCurrent ? 0 : -1;
   if (!output) return null;
+  const leave = ({ currentTarget, relatedTarget }: FocusEvent) => {
+    if (!currentTarget.contains(relatedTarget)) setIsActive(false);
+  };
   return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: the controls that appear are buttons and links
     <div
       ref={cssVariables({ "--w": `${width}px` })}
       className={classNames(styles.tile, isSelected && styles.selected)}
       data-tile={key}
+      onPointerEnter={() => setIsActive(true)}
+      onPointerLeave={({ currentTarget }) => setIsActive(currentTarget.contains(document.activeElement))}
+      onFocus={() => setIsActive(true)}
+      onBlur={leave}
     >
       <Link
         to="/runs/$runId"
@@ -41,6 +54,25 @@ export const GalleryTile = memo(function GalleryTile({ tile, isCurrent, isSelect
       >
         <TileImage output={output} alt="" shownWidth={width} />
       </Link>
+      {(isActive || isSelected || run.starred || isCurrent || !HAS_HOVER) && (
+        <TileControls run={run} url={output.url} {...{ prompt, tabIndex, isSelected, actions }} />
+      )}
+    </div>
+  );
+});
+
+type TileControlsProps = {
+  run: Run;
+  url: string;
+  prompt: string;
+  tabIndex: number;
+  isSelected: boolean;
+  actions: TileActions;
+};
+
+function TileControls({ run, url, prompt, tabIndex, isSelected, actions }: TileControlsProps) {
+  return (
+    <>
       <button
         type="button"
         className={styles.select}
@@ -65,7 +97,7 @@ export const GalleryTile = memo(function GalleryTile({ tile, isCurrent, isSelect
         <span className="clip">{[prompt, run.model].filter(Boolean).join(" · ")}</span>
         <a
           className={styles.download}
-          href={output.url}
+          href={url}
           download={run.run_id}
           aria-label={text.gallery.download(prompt)}
           tabIndex={tabIndex}
@@ -73,6 +105,6 @@ export const GalleryTile = memo(function GalleryTile({ tile, isCurrent, isSelect
           <Icon of={Download} />
         </a>
       </div>
-    </div>
+    </>
   );
-});
+}

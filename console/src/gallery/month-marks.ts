@@ -5,13 +5,11 @@ const MAX_NAMED_MONTHS = 15;
 const MAX_TICKED_MONTHS = 40;
 const QUARTERS = ["03", "06", "09"];
 
-const nameOf = (month: string, style: "short" | "long"): string =>
-  new Date(`${month}-15T12:00:00`).toLocaleDateString("en", {
-    month: style,
-    ...(style === "long" && { year: "numeric" }),
-  });
+const shortFormat = new Intl.DateTimeFormat("en", { month: "short" });
+const longFormat = new Intl.DateTimeFormat("en", { month: "long", year: "numeric" });
+const middleOf = (month: string) => new Date(`${month}-15T12:00:00`);
 
-export const longMonth = (month: string): string => nameOf(month, "long");
+export const longMonth = (month: string): string => longFormat.format(middleOf(month));
 
 /**
  * `months` newest first. The newest months are named one by one, earlier ones by quarters, and many only by years. The
@@ -23,6 +21,6 @@ export function monthMarks(months: readonly string[]): MonthMark[] {
     const isNewYear = months[index - 1]?.startsWith(year) !== true;
     const isNamed = index < MAX_NAMED_MONTHS || (months.length <= MAX_TICKED_MONTHS && QUARTERS.includes(number));
     const hasName = index === 0 || (isNamed && !isNewYear);
-    return { month, label: hasName ? nameOf(month, "short") : null, year: isNewYear ? year : null };
+    return { month, label: hasName ? shortFormat.format(middleOf(month)) : null, year: isNewYear ? year : null };
   });
 }

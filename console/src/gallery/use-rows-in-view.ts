@@ -20,24 +20,29 @@ export function useRowsInView(scroller: RefObject<HTMLElement | null>, rows: rea
     estimateSize: (index) => rows[index]?.height ?? 0,
     getItemKey: (index) => rows[index]?.key ?? index,
     overscan: OVERSCAN_ROWS,
+    // Rows beside the screen are drawn ahead, so drawing can wait for the next frame.
+    useFlushSync: false,
     initialOffset: lastOffsets.get(listKey) ?? 0,
   });
   const known = useRef<Place>(undefined);
   const [top, setTop] = useState<GalleryRow>();
   const remember = useCallback(() => {
-    const offset = scroller.current?.scrollTop ?? 0;
+    // Not the offset of the element: reading it after a change would lay the page out at once.
+    const offset = virtualizer.scrollOffset ?? 0;
     const index = rowAt(starts, offset);
     const row = rows[index];
     if (!row) return;
     lastOffsets.set(listKey, offset);
     known.current = { listKey, row: row.key, distance: offset - starts[index]! };
     setTop(row);
-  }, [scroller, rows, starts, listKey]);
+  }, [virtualizer, rows, starts, listKey]);
   useLayoutEffect(() => {
     const element = scroller.current;
     if (!element || rows.length === 0) return;
+    // Before the first rows are placed, the virtualizer has the offset of an earlier visit, and the element none.
+    const shown = known.current ? (virtualizer.scrollOffset ?? 0) : element.scrollTop;
     const offset = offsetOf(known.current, listKey, rows, starts);
-    if (offset !== undefined && Math.abs(offset - element.scrollTop) >= 1) {
+    if (offset !== undefined && Math.abs(offset - shown) >= 1) {
       element.scrollTop = offset;
       // Otherwise the rows of the old place would be drawn for one frame.
       virtualizer.scrollOffset = element.scrollTop;

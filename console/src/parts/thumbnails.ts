@@ -18,9 +18,21 @@ export function tileUrlOf(output: OutputWithThumbnails, shownWidth?: number): st
   return output.media_type.startsWith("image/") ? output.url : undefined;
 }
 
+/** Enough for what a gallery shows while it scrolls. A placeholder has 2 to 5 kB. */
+const MAX_PLACEHOLDERS = 1000;
+const placeholders = new Map<string, string | undefined>();
+
 /** A data: URL of the blurred image; undefined without a hash or with a damaged one. */
 export function placeholderOf({ thumbhash }: Pick<OutputWithThumbnails, "thumbhash">): string | undefined {
   if (!thumbhash) return undefined;
+  if (!placeholders.has(thumbhash)) {
+    if (placeholders.size >= MAX_PLACEHOLDERS) placeholders.clear();
+    placeholders.set(thumbhash, drawPlaceholder(thumbhash));
+  }
+  return placeholders.get(thumbhash);
+}
+
+function drawPlaceholder(thumbhash: string): string | undefined {
   try {
     return thumbHashToDataURL(Uint8Array.from(atob(thumbhash), (letter) => letter.charCodeAt(0)));
   } catch {

@@ -2,6 +2,7 @@
 // file.
 
 import { compareText } from "./compare.ts";
+import { formatCount } from "./count.ts";
 import { galleryText } from "./gallery.ts";
 import { keysText } from "./keys.ts";
 import { makeWords, operationTitles } from "./make.ts";
@@ -111,7 +112,7 @@ export const en = {
     request: "Request and delivery",
     allDefaults: "all defaults",
     setFields: (count: number) => `${plural(count, "field")} set`,
-    characters: (count: number, most: number) => `${count.toLocaleString("en")} / ${most.toLocaleString("en")}`,
+    characters: (count: number, most: number) => `${formatCount(count)} / ${formatCount(most)}`,
     random: "Random",
     otherRatio: "Other",
     newSeed: "New seed",
@@ -171,6 +172,7 @@ export const en = {
     time: "Time",
     model: "Model",
     notCharged: "not charged",
+    costUnknown: "cost unknown",
     seed: (seed: number) => `seed ${seed}`,
     output: (number: number, count: number) => `File ${number} of ${count}`,
     editAgain: "Edit again",
@@ -199,6 +201,7 @@ export const en = {
     empty: "No runs in progress. Runs continue when you close this page.",
     starting: "Starting",
     notCharged: "not charged",
+    costUnknown: "cost unknown",
     canceledCount: (count: number) => `Canceled ${plural(count, "queued run")}.`,
     running: (count: number) => `${count} running`,
     queued: (count: number) => `${count} queued`,

@@ -1,5 +1,7 @@
 // Words of the gallery.
-const runs = (count: number) => `${count.toLocaleString("en")} ${count === 1 ? "run" : "runs"}`;
+import { formatCount } from "./count.ts";
+
+const runs = (count: number) => `${formatCount(count)} ${count === 1 ? "run" : "runs"}`;
 
 export const galleryText = {
   title: "Gallery",

@@ -1,5 +1,7 @@
 // Words about pixels that an edit changed.
-const count = (pixels: number) => `${pixels.toLocaleString("en")} ${pixels === 1 ? "pixel" : "pixels"}`;
+import { formatCount } from "./count.ts";
+
+const count = (pixels: number) => `${formatCount(pixels)} ${pixels === 1 ? "pixel" : "pixels"}`;
 
 export const pixelsText = {
   counting: "Counting the pixels that changed",

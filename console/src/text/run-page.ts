@@ -1,4 +1,6 @@
 // Words of the Run page: its timeline, its tree and a run that failed.
+import { formatCount } from "./count.ts";
+
 const plural = (count: number, one: string, many = `${one}s`) => `${count} ${count === 1 ? one : many}`;
 
 export const runPageText = {
@@ -27,7 +29,7 @@ export const runPageText = {
   unstar: "Remove the star",
   cancel: "Cancel run",
   outsideMask: (pixels: number) =>
-    `Outside the mask: ${pixels.toLocaleString("en")} ${pixels === 1 ? "pixel" : "pixels"} changed`,
+    `Outside the mask: ${formatCount(pixels)} ${pixels === 1 ? "pixel" : "pixels"} changed`,
   startsIn: (seconds: number) => (seconds > 0 ? `Expected start in about ${seconds} s` : "Starts in a moment"),
   phases: {
     label: (total: string) => `Time of this run: ${total}`,

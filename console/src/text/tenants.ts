@@ -1,5 +1,7 @@
 // Words of the tenants page.
-const count = (value: number) => value.toLocaleString("en");
+import { formatCount } from "./count.ts";
+
+const count = formatCount;
 
 export const tenantsText = {
   add: "Add tenant",

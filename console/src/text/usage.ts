@@ -1,5 +1,7 @@
 // Words of the usage page.
-const count = (value: number) => value.toLocaleString("en");
+import { formatCount } from "./count.ts";
+
+const count = formatCount;
 
 export const usageText = {
   range: (from: string, to: string) => (from === to ? `${to}, UTC` : `${from} to ${to}, UTC`),

@@ -1,6 +1,7 @@
 // Words of the webhooks page and of a delivery.
-const plural = (count: number, one: string, many = `${one}s`) =>
-  `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
+import { formatCount } from "./count.ts";
+
+const plural = (count: number, one: string, many = `${one}s`) => `${formatCount(count)} ${count === 1 ? one : many}`;
 
 export const webhooksText = {
   retrying: (count: number) => `${plural(count, "delivery", "deliveries")} ${count === 1 ? "is" : "are"} being retried`,

@@ -1,7 +1,9 @@
 // The four figures that lead the page: spend, runs, share of completed runs, and stored files.
+
 import type { UsageReport } from "@gesso/client";
 import { formatBytes } from "../format/bytes.ts";
 import { formatMoney } from "../format/money.ts";
+import { formatCount } from "../text/count.ts";
 import { text } from "../text/text.ts";
 import { type DateRange, daysIn } from "./date-range.ts";
 import styles from "./usage-page.module.css";
@@ -31,8 +33,8 @@ export function UsageFigures({ report, before, range }: UsageFiguresProps) {
       />
       <Figure
         name={words.runs}
-        value={total?.runs.toLocaleString("en")}
-        note={total && (days > 1 ? words.perDay(Math.round(total.runs / days).toLocaleString("en")) : openNote(total))}
+        value={total && formatCount(total.runs)}
+        note={total && (days > 1 ? words.perDay(formatCount(Math.round(total.runs / days))) : openNote(total))}
       />
       <Figure
         name={words.completed}

@@ -1,7 +1,9 @@
 // The groups of the chart as a table. Its sums are those of the report.
+
 import { formatMoney } from "../format/money.ts";
 import { classNames } from "../parts/class-names.ts";
 import tableStyles from "../parts/table.module.css";
+import { formatCount } from "../text/count.ts";
 import { text } from "../text/text.ts";
 import { groupKey, type UsageGroup } from "./group-usage.ts";
 import { Swatch } from "./swatch.tsx";
@@ -46,7 +48,7 @@ export function UsageTable({ title, groups, names }: UsageTableProps) {
                   <span className="clip">{names[index]}</span>
                 </span>
               </td>
-              <td className={number}>{group.runs.toLocaleString("en")}</td>
+              <td className={number}>{formatCount(group.runs)}</td>
               <td className={classNames(number, minor)}>
                 {group.runs > 0 && formatMoney(Math.round(group.micros / group.runs) / MICROS)}
               </td>
@@ -58,7 +60,7 @@ export function UsageTable({ title, groups, names }: UsageTableProps) {
         <tfoot>
           <tr>
             <td>{text.usage.total}</td>
-            <td className={number}>{runs.toLocaleString("en")}</td>
+            <td className={number}>{formatCount(runs)}</td>
             <td />
             <td />
             <td className={number}>{formatMoney(micros / MICROS)}</td>

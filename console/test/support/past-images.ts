@@ -15,9 +15,9 @@ export async function makeImages({ client }: ConsoleBrowser): Promise<Run[]> {
   return Promise.all(SHAPES.map((input) => client.images.generate(input).wait()));
 }
 
-/** $1: the template runs, $2: how many, $3: minutes between two runs. The newest is a minute older than now. */
+/** $1: the template runs, $2: how many, $3: days that they cover. The newest is a minute older than now. */
 const INSERT_RUNS = `with numbers as (
-    select n, now() - make_interval(mins => 1 + n * $3::int) as at, ($1::uuid[])[1 + n % cardinality($1::uuid[])] as like_run
+    select n, now() - interval '1 minute' - n * (make_interval(days => $3::int) / $2::int) as at, ($1::uuid[])[1 + n % cardinality($1::uuid[])] as like_run
     from generate_series(0, $2::int - 1) as n
   ), made as (
     select numbers.n, numbers.at, runs.*,
@@ -40,8 +40,8 @@ const INSERT_RUNS = `with numbers as (
 export async function insertPastImages(
   { environment }: ConsoleBrowser,
   templates: readonly Run[],
-  { count, minutesApart }: { count: number; minutesApart: number },
+  { count, days }: { count: number; days: number },
 ): Promise<void> {
   const ids = templates.map(({ run_id }) => run_id);
-  await environment.query(INSERT_RUNS, [ids, count, minutesApart]);
+  await environment.query(INSERT_RUNS, [ids, count, days]);
 }
