@@ -1,6 +1,6 @@
 // A folded part of a form. Its head says what is set inside, and an error inside unfolds it.
 import { ChevronRight } from "lucide-react";
-import { type ReactNode, useState } from "react";
+import { type ReactNode, useDeferredValue, useState } from "react";
 import { classNames } from "../parts/class-names.ts";
 import fieldStyles from "../parts/field.module.css";
 import { Icon } from "../parts/icon.tsx";
@@ -20,6 +20,8 @@ type FoldedFieldsProps = {
 
 export function FoldedFields({ title, fields, values, errors, children }: FoldedFieldsProps) {
   const [isOpen, setIsOpen] = useState(false);
+  // The folded fields are most of a form, and follow after the page is visible.
+  const isReady = useDeferredValue(true, false);
   if (fields.length === 0) return null;
   const count = fields.filter(({ name }) => values[name] !== undefined).length;
   const hasError = fields.some(({ name }) => errors.has(name));
@@ -34,7 +36,7 @@ export function FoldedFields({ title, fields, values, errors, children }: Folded
         {title}
         <span className={styles.end}>{count === 0 ? text.form.allDefaults : text.form.setFields(count)}</span>
       </summary>
-      <div className={classNames(fieldStyles.stack, styles.fields)}>{children}</div>
+      <div className={classNames(fieldStyles.stack, styles.fields)}>{(isReady || isOpen || hasError) && children}</div>
     </details>
   );
 }

@@ -1,14 +1,16 @@
 // A form of an operation, generated from the contract: the fields that matter first, the others folded. Fields that the
 // chosen model needs move up, fields that it does not use move down and say so.
+import type { FieldError } from "@gesso/client";
 import { type ReactNode, useMemo } from "react";
+import { useStableCallback } from "../parts/use-stable-callback.ts";
 import { text } from "../text/text.ts";
 import type { FieldErrors } from "./field-errors.ts";
 import { chosenModel, mergedFieldStates } from "./field-states.ts";
 import { FoldedFields } from "./folded-fields.tsx";
+import { FormField } from "./form-field.tsx";
 import { type FormValues, setFormValue } from "./form-values.ts";
 import { halfFields } from "./half-fields.ts";
 import { MODELS, type OperationForm } from "./operation-forms.ts";
-import { SchemaField } from "./schema-field.tsx";
 import { sectionsOf } from "./sections.ts";
 
 type SchemaFormProps = {
@@ -29,6 +31,7 @@ type SchemaFormProps = {
 const fieldId = (form: OperationForm, name: string) => `${form.name}-${name}`;
 
 const NO_INPUTS: readonly FormValues[] = [];
+const NO_ERRORS: readonly FieldError[] = [];
 
 export function SchemaForm({ form, values, errors, onChange, ...rest }: SchemaFormProps) {
   const { furtherInputs = NO_INPUTS, without = [], raised = [], tools = {} } = rest;
@@ -43,20 +46,21 @@ export function SchemaForm({ form, values, errors, onChange, ...rest }: SchemaFo
     states,
   );
   const model = chosenModel(form, values);
+  const changeField = useStableCallback((name: string, value: unknown) => onChange(setFormValue(values, name, value)));
   const render = (fields: OperationForm["fields"]) => {
     const halves = halfFields(fields);
     return fields.map((field) => (
-      <SchemaField
+      <FormField
         key={`${form.name} ${field.name}`}
         id={fieldId(form, field.name)}
         field={field}
         state={states.get(field.name) ?? { isRequired: false, isUnused: false }}
         value={values[field.name]}
-        errors={errors.get(field.name) ?? []}
+        errors={errors.get(field.name) ?? NO_ERRORS}
         model={model}
         tools={tools[field.name]}
         isHalf={halves.has(field.name)}
-        onChange={(value) => onChange(setFormValue(values, field.name, value))}
+        onChangeField={changeField}
       />
     ));
   };

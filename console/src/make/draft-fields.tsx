@@ -2,7 +2,10 @@
 // all of them.
 import { useMemo } from "react";
 import type { FieldErrors } from "../forms/field-errors.ts";
+import { chosenModel } from "../forms/field-states.ts";
+import { setFormValue } from "../forms/form-values.ts";
 import { SchemaForm } from "../forms/schema-form.tsx";
+import { useStableCallback } from "../parts/use-stable-callback.ts";
 import type { Draft } from "./draft.ts";
 import { ModelChoice } from "./model-choice.tsx";
 import { PromptHistory } from "./prompt-history.tsx";
@@ -19,11 +22,23 @@ export function DraftFields({ draft, errors, onChange }: DraftFieldsProps) {
     () => (modelField ? furtherModels.map((model) => ({ ...values, [modelField.name]: model })) : []),
     [values, furtherModels, modelField],
   );
+  const chooseFirst = useStableCallback((model: string) => {
+    if (modelField) onChange({ ...draft, values: setFormValue(values, modelField.name, model) });
+  });
+  const chooseFurther = useStableCallback((models: readonly string[]) => onChange({ ...draft, furtherModels: models }));
   const setPrompt = (prompt: string) => onChange({ ...draft, values: { ...values, [PROMPT]: prompt } });
   return (
     <>
       {modelField && (
-        <ModelChoice draft={draft} field={modelField} errors={errors.get(modelField.name) ?? []} onChange={onChange} />
+        <ModelChoice
+          operation={form.name}
+          field={modelField}
+          first={chosenModel(form, values)}
+          furtherModels={furtherModels}
+          errors={errors.get(modelField.name)}
+          onFirst={chooseFirst}
+          onFurther={chooseFurther}
+        />
       )}
       <SchemaForm
         form={form}

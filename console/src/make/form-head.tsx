@@ -1,5 +1,6 @@
 // The head of the form: which operation, and whether it is edited as a form or as JSON.
 import { ChevronDown } from "lucide-react";
+import { memo } from "react";
 import { Button, Menu, MenuItem, MenuTrigger, Popover } from "react-aria-components";
 import { OPERATION_FORMS, type OperationForm } from "../forms/operation-forms.ts";
 import { Icon } from "../parts/icon.tsx";
@@ -18,7 +19,7 @@ type FormHeadProps = {
   onChooseOperation(name: string): void;
 };
 
-export function FormHead({ form, view, onView, onChooseOperation }: FormHeadProps) {
+export const FormHead = memo(function FormHead({ form, view, onView, onChooseOperation }: FormHeadProps) {
   return (
     <div className={styles.head}>
       <h1 className="visually-hidden">{text.make.title}</h1>
@@ -51,4 +52,4 @@ export function FormHead({ form, view, onView, onChooseOperation }: FormHeadProp
       />
     </div>
   );
-}
+});

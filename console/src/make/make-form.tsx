@@ -11,6 +11,7 @@ import { focusField } from "../forms/focus-field.ts";
 import { RequestCode } from "../forms/request-code.tsx";
 import { classNames } from "../parts/class-names.ts";
 import fieldStyles from "../parts/field.module.css";
+import { useStableCallback } from "../parts/use-stable-callback.ts";
 import { type Draft, requestsOf } from "./draft.ts";
 import { DraftFields } from "./draft-fields.tsx";
 import { FormHead, type FormView } from "./form-head.tsx";
@@ -49,11 +50,11 @@ export function MakeForm({ draft, onChange, onChooseOperation }: MakeFormProps) 
     setErrors(NO_ERRORS);
     start.mutate(withSharedCap(requestsOf(draft), price.amounts), { onError: showErrors });
   };
-  const choose = (name: string) => {
+  const choose = useStableCallback((name: string) => {
     setErrors(NO_ERRORS);
     start.reset();
     onChooseOperation(name);
-  };
+  });
   return (
     <form
       className={styles.form}

@@ -4,6 +4,7 @@ import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
 import { sessionQuery } from "../api/queries.ts";
 import { findOperationForm } from "../forms/operation-forms.ts";
+import { useStableCallback } from "../parts/use-stable-callback.ts";
 import { PageTitle } from "../shell/page-title.tsx";
 import { text } from "../text/text.ts";
 import { changeOperation, type Draft } from "./draft.ts";
@@ -46,6 +47,7 @@ export function MakePage() {
   useEffect(() => {
     if (asked && asked !== draft.form.name) change(changeOperation(draft, findOperationForm(asked)));
   }, [asked]);
+  const takeExample = useStableCallback((prompt: string) => change({ ...draft, values: { ...draft.values, prompt } }));
   const choose = (name: string) => {
     change(changeOperation(draft, findOperationForm(name)));
     void navigate({ to: "/", search: { operation: name }, replace: true });
@@ -54,7 +56,7 @@ export function MakePage() {
     <div className={styles.make}>
       <PageTitle title={text.make.title} />
       <MakeForm key={recalled} draft={draft} onChange={change} onChooseOperation={choose} />
-      <Results onExample={(prompt) => change({ ...draft, values: { ...draft.values, prompt } })} />
+      <Results onExample={takeExample} />
     </div>
   );
 }

@@ -1,7 +1,7 @@
 // Chooses a model from a list with what each is good for and what it costs here.
 import { useQuery } from "@tanstack/react-query";
 import { Check, ChevronsUpDown } from "lucide-react";
-import { Button, ListBox, ListBoxItem, Popover, Select } from "react-aria-components";
+import { Button, ListBox, ListBoxItem, Popover, Select, SelectValue } from "react-aria-components";
 import { catalogueQuery } from "../api/queries.ts";
 import { formatMoney } from "../format/money.ts";
 import { MODELS } from "../forms/operation-forms.ts";
@@ -30,11 +30,13 @@ export function ModelPicker({ label, operation, value = "", options, onChange }:
       onChange={(key) => key !== null && onChange(String(key))}
     >
       <Button className={styles.model ?? ""}>
-        <span className={styles.modelFacts}>
-          <span className={styles.modelName}>{value}</span>
-          <span className={styles.modelSays}>{sayModel(value, offerOf(value))}</span>
-        </span>
-        <OfferPrice offer={offerOf(value)} />
+        <SelectValue className={styles.chosen ?? ""}>
+          <span className={styles.modelFacts}>
+            <span className={styles.modelName}>{value}</span>{" "}
+            <span className={styles.modelSays}>{sayModel(value, offerOf(value))}</span>
+          </span>{" "}
+          <OfferPrice offer={offerOf(value)} />
+        </SelectValue>
         <Icon of={ChevronsUpDown} />
       </Button>
       <Popover className={menuStyles.popover ?? ""}>
@@ -63,7 +65,7 @@ function OfferPrice({ offer }: { offer: ModelOffer | undefined }) {
   const { price, per } = offer;
   return (
     <span className={styles.offer}>
-      {price === null ? text.make.priceUnknown : price === 0 ? text.make.free : formatMoney(price)}
+      {price === null ? text.make.priceUnknown : price === 0 ? text.make.free : formatMoney(price)}{" "}
       <span>{text.make.perUnit[per] ?? per}</span>
     </span>
   );

@@ -1,5 +1,6 @@
 // What was made, newest first, in groups of runs that were started together.
 import { useQuery } from "@tanstack/react-query";
+import { memo } from "react";
 import { ErrorNotice } from "../parts/error-notice.tsx";
 import { text } from "../text/text.ts";
 import { FirstSteps } from "./first-steps.tsx";
@@ -8,7 +9,7 @@ import { ResultGroup } from "./result-group.tsx";
 import styles from "./results.module.css";
 import { groupRuns } from "./run-groups.ts";
 
-export function Results({ onExample }: { onExample(prompt: string): void }) {
+export const Results = memo(function Results({ onExample }: { onExample(prompt: string): void }) {
   const { data, error, refetch } = useQuery(recentRunsQuery);
   const groups = groupRuns(data?.data ?? []);
   return (
@@ -20,4 +21,4 @@ export function Results({ onExample }: { onExample(prompt: string): void }) {
       ))}
     </section>
   );
-}
+});

@@ -9,8 +9,8 @@ import { estimateRequest } from "./estimate-request.ts";
 import { type Price, sumPrices } from "./price-sum.ts";
 import { useDebounced } from "./use-debounced.ts";
 
-/** The price stands on the button 300 ms after the last key, so the question goes out after half of that. */
-const DEBOUNCE_MS = 150;
+/** The price stands on the button 300 ms after the last key, so most of that time is left for the response. */
+const DEBOUNCE_MS = 80;
 
 export function usePrice(draft: Draft): Price {
   const settled = useDebounced(draft, DEBOUNCE_MS);

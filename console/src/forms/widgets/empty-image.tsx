@@ -18,6 +18,7 @@ type EmptyImageProps = WidgetProps & {
 
 export function EmptyImage({ accepts, uploading, onFile, onReference, ...props }: EmptyImageProps) {
   const chooser = useRef<HTMLInputElement>(null);
+  const title = uploading ? text.image.uploading(uploading) : text.image.drop;
   const [isEntering, setIsEntering] = useState(accepts === "run");
   return (
     <>
@@ -26,7 +27,7 @@ export function EmptyImage({ accepts, uploading, onFile, onReference, ...props }
           type="button"
           id={props.id}
           className={styles.choose}
-          aria-label={`${props.field.label}: ${text.image.drop}`}
+          aria-label={`${props.field.label}: ${title} ${text.image.dropHint}`}
           aria-describedby={props.describedBy}
           onClick={() => chooser.current?.click()}
         >
@@ -34,8 +35,7 @@ export function EmptyImage({ accepts, uploading, onFile, onReference, ...props }
             <Icon of={ImageIcon} size="l" />
           </span>
           <span className={styles.facts}>
-            <span className={styles.title}>{uploading ? text.image.uploading(uploading) : text.image.drop}</span>
-            <span className={styles.hint}>{text.image.dropHint}</span>
+            <span className={styles.title}>{title}</span> <span className={styles.hint}>{text.image.dropHint}</span>
           </span>
         </button>
         <Button
