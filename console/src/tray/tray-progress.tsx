@@ -32,8 +32,9 @@ export function TrayProgress({ run }: { run: TrayRun }) {
 
 function costOf(run: TrayRun): string {
   if (isOpen(run)) return "";
+  if (run.amount === undefined) return "";
   if (run.amount !== null) return `· ${formatMoney(run.amount)}`;
-  return run.status === "completed" ? "" : `· ${text.tray.notCharged}`;
+  return `· ${run.status === "completed" ? text.tray.costUnknown : text.tray.notCharged}`;
 }
 
 function QueuePlace({ runId }: { runId: string }) {

@@ -11,7 +11,8 @@ export type TrayRun = {
   model: string | null;
   image_url: string | null;
   /** Cost in US dollars; null while unknown. */
-  amount: number | null;
+  /** What the run cost; null if that is not known, undefined until it has been read. */
+  amount: number | null | undefined;
   error_code: string | null;
   created_at: string;
   updated_at: string;
@@ -50,7 +51,7 @@ export const fromEvent = ({ data }: RunEvent, known: TrayRun | undefined): TrayR
   prompt: known?.prompt ?? null,
   model: known?.model ?? null,
   image_url: data.image_url,
-  amount: known?.amount ?? null,
+  amount: known?.amount ?? undefined,
   error_code: data.error?.code ?? null,
   created_at: data.created_at,
   updated_at: data.updated_at,

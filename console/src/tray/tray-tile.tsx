@@ -17,14 +17,12 @@ export function TrayTile({ run }: { run: TrayRun }) {
       params={{ runId: run.run_id }}
       disabled={run.isStarting ?? false}
       className={classNames(styles.tile, !isOpen(run) && styles.ended)}
-      aria-label={text.run.open(prompt)}
       draggable
       onDragStart={(event) => event.dataTransfer.setData(RUN_DRAG_TYPE, run.run_id)}
     >
       <TrayThumbnail run={run} />
       <span className={styles.facts}>
-        <span className={styles.prompt}>{prompt}</span>
-        <TrayProgress run={run} />
+        <span className={styles.prompt}>{prompt}</span> <TrayProgress run={run} />
       </span>
     </Link>
   );
