@@ -25,6 +25,7 @@ export function PaintPage() {
   if (error) {
     return (
       <main className={styles.message}>
+        <h1 className="visually-hidden">{text.paint.title}</h1>
         <ErrorNotice error={error} onRetry={() => void refetch()} />
       </main>
     );

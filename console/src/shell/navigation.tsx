@@ -18,15 +18,19 @@ export function Navigation() {
   const { data: identity } = useQuery(identityQuery);
   return (
     <nav className={styles.navigation} aria-label={text.navigation.main}>
-      <Link to="/" className={styles.brand} aria-label={text.product}>
+      <Link to="/" className={styles.brand} aria-label={brandName(identity?.tenant.name)}>
         <BrandMark />
-        <span className={styles.words}>{text.product}</span>
+        <span className={styles.words}>{text.product}</span>{" "}
         <span className={styles.workspace}>{identity?.tenant.name}</span>
       </Link>
-      <button type="button" className={styles.search} onClick={openPalette} aria-label={text.navigation.search}>
+      <button
+        type="button"
+        className={styles.search}
+        onClick={openPalette}
+        aria-label={`${text.navigation.search} ${text.navigation.searchKeys}`}
+      >
         <Icon of={Search} size="s" />
-        <span className={styles.words}>{text.navigation.search}</span>
-        <kbd>{text.navigation.searchKeys}</kbd>
+        <span className={styles.words}>{text.navigation.search}</span> <kbd>{text.navigation.searchKeys}</kbd>
       </button>
       {CREATE.map((each) => (
         <NavigationLink key={each.to} destination={each}>
@@ -50,3 +54,6 @@ export function Navigation() {
     </nav>
   );
 }
+
+/** Contains the words that are visible, so that a person who speaks to the browser can say them. */
+const brandName = (tenant: string | undefined) => [text.product, tenant].filter(Boolean).join(" ");
