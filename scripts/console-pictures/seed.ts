@@ -46,6 +46,14 @@ const PROMPTS = [
 ];
 const MODELS = ["flux-dev", "gemini-2.5", "vendora", "nanobanana"];
 
+const TENANT_ID = "00000000-0000-7000-8000-000000000001";
+/** With their limits of a month, in US dollars. */
+const KEYS = [
+  { name: "Shop website", limit: 20 },
+  { name: "Newsletter", limit: 6 },
+  { name: "Nightly previews", limit: 3 },
+];
+
 export type Seeded = {
   /** The first run of the tree, a leaf of it, and the edit by mask. */
   root: string;
@@ -54,10 +62,20 @@ export type Seeded = {
 };
 
 export async function seed(gesso: { url: string; key: string; databaseUrl: string }): Promise<Seeded> {
-  await insertPastRuns(gesso.databaseUrl);
   const { requestJson, run } = createApiRequests(gesso);
-  await requestJson("POST", "/keys", { name: "Shop website", scopes: ["images:write", "runs:read"] });
-  await requestJson("POST", "/keys", { name: "Newsletter", scopes: ["images:write"] });
+  const keys: { id: string }[] = [];
+  for (const { name } of KEYS) {
+    keys.push(await requestJson("POST", "/keys", { name, scopes: ["images:write", "runs:read"] }));
+  }
+  await insertPastRuns(
+    gesso.databaseUrl,
+    keys.map(({ id }) => id),
+  );
+  // Limits count the runs that exist when they are set.
+  await requestJson("PATCH", `/tenants/${TENANT_ID}`, { name: "Northlight", limits: { spend_per_month: 30 } });
+  for (const [index, { limit }] of KEYS.entries()) {
+    await requestJson("PATCH", `/keys/${keys[index]?.id}`, { limits: { spend_per_month: limit } });
+  }
   const finished = [];
   for (const [index, prompt] of PROMPTS.entries()) {
     const model_type = MODELS[index % MODELS.length];
@@ -84,12 +102,12 @@ async function seedTree({ run }: Pick<ReturnType<typeof createApiRequests>, "run
 }
 
 /** Runs of the month before, whose files have expired: fewer on weekends, and more of the preferred models. */
-async function insertPastRuns(databaseUrl: string): Promise<void> {
+async function insertPastRuns(databaseUrl: string, keyIds: readonly string[]): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   try {
-    await client.query(`
-      with times as (
+    await client.query(
+      `with times as (
         select day, number, now() - make_interval(days => day, mins => number * 7) as at
         from generate_series(1, 45) as day,
           generate_series(1, case when extract(isodow from now() - make_interval(days => day)) > 5
@@ -97,15 +115,18 @@ async function insertPastRuns(databaseUrl: string): Promise<void> {
       ), runs_to_insert as (
         select at, (left(uuid_floor(at)::text, 15) || substr(gen_random_uuid()::text, 16))::uuid as id,
           (array['flux-dev', 'vendora', 'gemini-2.5', 'flux-dev', 'nanobanana', 'flux-dev', 'vendora'])[1 + (number + day) % 7]
-            as model
+            as model,
+          ($1::uuid[])[case when number % 9 < 6 then 1 when number % 9 < 8 then 2 else 3 end] as key_id
         from times
       )
-      insert into runs (run_id, tenant_id, user_id, operation, run_type, status, progress, root_run_id, inputs, plan, model,
+      insert into runs (run_id, tenant_id, user_id, key_id, operation, run_type, status, progress, root_run_id, inputs, plan, model,
         provider, result, cost, created_at, started_at, finished_at, deleted_at)
-      select id, '00000000-0000-7000-8000-000000000001', 'owner', 'images.generate', 'image-generation', 'completed', 1, id,
+      select id, '${TENANT_ID}', 'owner', key_id, 'images.generate', 'image-generation', 'completed', 1, id,
         '{}', '[]', model, 'sandbox', '{"outputs": []}', jsonb_build_object('currency', 'USD', 'amount',
           case model when 'flux-dev' then 0.025 when 'vendora' then 0.042 else 0.039 end), at, at, at, at
-      from runs_to_insert`);
+      from runs_to_insert`,
+      [keyIds],
+    );
   } finally {
     await client.end();
   }

@@ -6,7 +6,9 @@ import type { Clock } from "../kit/clock.ts";
 
 export const RECENT_LOGIN_SECONDS = 10 * 60;
 
-/** `webhooks.update` can send results elsewhere. Revoking a key is not listed: it takes rights away, and must not wait. */
+/**
+ * `webhooks.update` can send results elsewhere. Revoking a key is not listed: it takes rights away, and must not wait.
+ */
 export const OPERATIONS_WITH_RECENT_LOGIN: readonly string[] = [
   ...["keys.create", "keys.update", "keys.rotate", "tokens.create"],
   ...["members.add", "members.update", "members.remove"],
