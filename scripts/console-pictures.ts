@@ -16,11 +16,11 @@ const VIEWPORT = { width: 1440, height: 900 };
 type Shot = { name: string; path(seeded: Seeded): string; prepare?(page: Page): Promise<void> };
 
 const SHOTS: Shot[] = [
-  { name: "make", path: ({ root }) => `/?from=${root}` },
+  { name: "make", path: ({ batch }) => `/?from=${batch}` },
   { name: "gallery", path: () => "/gallery" },
   { name: "run", path: ({ masked }) => `/runs/${masked}?tab=tree` },
   { name: "compare", path: ({ root, masked }) => `/compare?items=${root},${masked}` },
-  { name: "paint", path: ({ root }) => `/paint/${root}` },
+  { name: "paint", path: ({ root }) => `/paint/${root}`, prepare: paintMask },
   { name: "usage", path: () => "/usage" },
 ];
 
@@ -36,10 +36,7 @@ async function takeShots(url: string, link: string, seeded: Seeded): Promise<voi
         await page.emulateMedia({ colorScheme: theme, reducedMotion: "reduce" });
         await page.goto(`${url}/console${path(seeded)}`);
         await page.getByRole("heading").first().waitFor();
-        await page.waitForLoadState("networkidle");
-        await page.waitForFunction(
-          () => !document.querySelector("[aria-busy=true]") && [...document.images].every(({ complete }) => complete),
-        );
+        await waitUntilDrawn(page);
         await prepare?.(page);
         await save(`console-${name}-${theme}`, await page.screenshot());
       }
@@ -47,6 +44,37 @@ async function takeShots(url: string, link: string, seeded: Seeded): Promise<voi
   } finally {
     await browser.close();
   }
+}
+
+/** A mask over the balloon, and what to do with it. */
+async function paintMask(page: Page): Promise<void> {
+  const { x, y, width, height } = (await page.locator("canvas").last().boundingBox())!;
+  const at = (across: number, down: number) => [x + across * width, y + down * height] as const;
+  await page.mouse.move(...at(0.245, 0.2));
+  await page.mouse.down();
+  for (let step = 0; step <= 60; step++) {
+    const angle = (step / 60) * 4 * Math.PI;
+    const [wide, high] = step < 30 ? [0.05, 0.075] : [0.015, 0.025];
+    await page.mouse.move(...at(0.3 - wide * Math.cos(angle), 0.2 - high * Math.sin(angle)));
+  }
+  for (let step = 0; step <= 10; step++) await page.mouse.move(...at(0.3, 0.2 + step * 0.018));
+  await page.mouse.up();
+  await page.getByRole("textbox", { name: /^Prompt/ }).fill("make it blue");
+  await page.waitForTimeout(600);
+}
+
+/** Nothing is loading, and every image on the screen has its pixels and has faded in. */
+async function waitUntilDrawn(page: Page): Promise<void> {
+  const isDrawn = () =>
+    page.evaluate(() => {
+      const isOnScreen = (image: HTMLImageElement) => {
+        const { top, bottom } = image.getBoundingClientRect();
+        return bottom > 0 && top < innerHeight;
+      };
+      const images = [...document.images].filter(isOnScreen);
+      return !document.querySelector("[aria-busy=true]") && images.every(({ complete }) => complete);
+    });
+  for (let quiet = 0; quiet < 3; quiet = (await isDrawn()) ? quiet + 1 : 0) await page.waitForTimeout(400);
 }
 
 /** A palette of 256 colours is a quarter of the size, and looks the same at the shown size. */

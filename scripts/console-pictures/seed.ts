@@ -55,10 +55,11 @@ const KEYS = [
 ];
 
 export type Seeded = {
-  /** The first run of the tree, a leaf of it, and the edit by mask. */
+  /** The first run of the tree, and the edit by mask. */
   root: string;
-  leaf: string;
   masked: string;
+  /** A run with four images. */
+  batch: string;
 };
 
 export async function seed(gesso: { url: string; key: string; databaseUrl: string }): Promise<Seeded> {
@@ -76,6 +77,7 @@ export async function seed(gesso: { url: string; key: string; databaseUrl: strin
   for (const [index, { limit }] of KEYS.entries()) {
     await requestJson("PATCH", `/keys/${keys[index]?.id}`, { limits: { spend_per_month: limit } });
   }
+  const tree = await seedTree({ run });
   const finished = [];
   for (const [index, prompt] of PROMPTS.entries()) {
     const model_type = MODELS[index % MODELS.length];
@@ -84,7 +86,13 @@ export async function seed(gesso: { url: string; key: string; databaseUrl: strin
     );
   }
   for (const { run_id } of finished.slice(3, 6)) await requestJson("PATCH", `/runs/${run_id}`, { starred: true });
-  return seedTree({ run });
+  const ribbons = { prompt: "silk ribbons, flowing coral and teal", width: 768, height: 768 };
+  for (const [seed, model_type] of MODELS.entries()) await run("/runs/generate", { ...ribbons, model_type, seed });
+  const batch = await run("/runs/generate", {
+    prompt: "a lighthouse above the sea at dusk with gulls",
+    ...{ model_type: "flux-dev", width: 1152, height: 768, seed: 3, batch_size: 4 },
+  });
+  return { ...tree, batch: batch.run_id };
 }
 
 async function seedTree({ run }: Pick<ReturnType<typeof createApiRequests>, "run">) {
@@ -95,10 +103,10 @@ async function seedTree({ run }: Pick<ReturnType<typeof createApiRequests>, "run
   const mask = await run("/edits/extract", { run_id: root.run_id, prompt: "the balloon", mode: "mask" });
   const masked = await run("/edits/vendora", { run_id: root.run_id, mask_url: mask.run_id, prompt: "make it blue" });
   const winter = await run("/edits/vendora", { run_id: root.run_id, prompt: "make it winter, with snow" });
-  const night = await run("/edits/gemini-2.5", { run_id: winter.run_id, prompt: "make it night, with stars" });
+  await run("/edits/gemini-2.5", { run_id: winter.run_id, prompt: "make it night, with stars" });
   await run("/edits/reframe", { run_id: masked.run_id, aspect_ratio: "16:9" });
   await run("/edits/upscale", { run_id: masked.run_id });
-  return { root: root.run_id, leaf: night.run_id, masked: masked.run_id };
+  return { root: root.run_id, masked: masked.run_id };
 }
 
 /** Runs of the month before, whose files have expired: fewer on weekends, and more of the preferred models. */

@@ -49,7 +49,7 @@ export const makeWords = {
   free: "Free",
   price: "Price",
   priceBasis: (quantity: number, unit: string) => `${quantity} × ${unit}`,
-  priceList: (version: string) => `price list ${version}`,
+  priceList: (version: string) => (version === "operator" ? "your price list" : `price list ${version}`),
   leftThisMonth: (amount: string) => `${amount} left this month`,
   capShared: "Limit for all models together.",
   views: { form: "Form", json: "JSON", code: "Code" },

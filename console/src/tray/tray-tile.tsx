@@ -10,7 +10,7 @@ import { isOpen } from "./tray-runs.ts";
 import { TrayThumbnail } from "./tray-thumbnail.tsx";
 
 export function TrayTile({ run }: { run: TrayRun }) {
-  const prompt = run.prompt ?? text.run.noPrompt;
+  const prompt = run.prompt ?? text.runPage.runTypes[run.run_type] ?? text.run.noPrompt;
   return (
     <Link
       to="/runs/$runId"
