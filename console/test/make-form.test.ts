@@ -13,6 +13,7 @@ import {
   trayOf,
   writeCatalogue,
 } from "./support/make-steps.ts";
+import { speedLimit } from "./support/speed.ts";
 
 type RunOperation = { operationId: string; "x-run-type"?: string; requestBody?: object };
 type Contract = { paths: Record<string, Record<string, RunOperation>> };
@@ -32,8 +33,8 @@ const CATALOGUE = [
   ...PRICED.map((model) => `  ${model}:\n    - provider: sandbox\n      price: 0.02\n      per: image`),
   "  vendora:\n    - provider: sandbox\n      price: unknown",
 ];
-const MAX_PRICE_MS = 300;
-const MAX_TILE_MS = 150;
+const MAX_PRICE_MS = speedLimit(300);
+const MAX_TILE_MS = speedLimit(150);
 
 vi.setConfig({ testTimeout: 120_000 });
 
