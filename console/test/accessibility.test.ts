@@ -110,15 +110,16 @@ it("[CON-40] the console has no violation on any page whose requests fail, light
 }, 180_000);
 
 it("[CON-40] the console loses nothing at 320 px and at 200 %", async () => {
-  // 200 % of a window of 1,280 px is a layout of 640 px.
-  for (const width of [320, 640]) {
-    const tab = await browser.signIn({ width, height: 640 });
-    for (const route of [...EMPTY_ROUTES, `/runs/${made.first}`]) {
-      await tab.open(route);
-      await tab.page.getByRole("heading").first().waitFor();
-      const overflow = await tab.page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-      expect(overflow, `${route} at ${width} px`).toBeLessThanOrEqual(0);
+  const tab = await browser.signIn();
+  for (const route of [...EMPTY_ROUTES, `/runs/${made.first}`]) {
+    await tab.open(route);
+    await tab.page.getByRole("heading").first().waitFor();
+    // 200 % of a window of 1,280 px is a layout of 640 px.
+    for (const width of [640, 320]) {
+      await tab.page.setViewportSize({ width, height: 640 });
+      const overflow = () => tab.page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      await expect.poll(overflow, { message: `${route} at ${width} px` }).toBeLessThanOrEqual(0);
     }
-    await tab.context.close();
   }
+  await tab.context.close();
 }, 120_000);
