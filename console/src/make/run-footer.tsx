@@ -1,8 +1,6 @@
-// What the draft costs and why, and the button that starts it. The price is part of the button and its width is
-// reserved.
-import { useEffect, useRef } from "react";
+// What the draft costs and why, and the button that starts it.
 import { formatMoney } from "../format/money.ts";
-import { classNames } from "../parts/class-names.ts";
+import { PricedButton } from "../parts/priced-button.tsx";
 import { text } from "../text/text.ts";
 import { type Draft, requestsOf } from "./draft.ts";
 import styles from "./make-form.module.css";
@@ -19,8 +17,6 @@ function priceText({ amount, isIncomplete }: Pick<Price, "amount" | "isIncomplet
 }
 
 export function RunFooter({ draft, price, isStarting }: RunFooterProps) {
-  const button = useRef<HTMLButtonElement>(null);
-  useRunShortcut(button);
   const missing = draft.form.fields.find(
     ({ name, isRequired, isLong }) => isRequired && isLong && draft.values[name] === undefined,
   );
@@ -29,33 +25,11 @@ export function RunFooter({ draft, price, isStarting }: RunFooterProps) {
   return (
     <div className={styles.foot}>
       <PriceLine price={price} />
-      <button
-        ref={button}
-        type="submit"
-        className={classNames(styles.run, missing && styles.off)}
-        disabled={missing !== undefined}
-        aria-keyshortcuts="Control+Enter Meta+Enter"
-      >
-        <span>{missing ? text.make.enterPrompt(missing.label) : isStarting ? text.make.running : words}</span>
-        <span className={styles.price}>
-          <span className="visually-hidden">{text.make.price} </span>
-          {priceText(price)}
-        </span>
-        <kbd>⌘↵</kbd>
-      </button>
+      <PricedButton
+        label={missing ? text.make.enterPrompt(missing.label) : isStarting ? text.make.running : words}
+        price={priceText(price)}
+        isDisabled={missing !== undefined}
+      />
     </div>
   );
-}
-
-/** Ctrl or ⌘ with Enter presses the button, wherever the focus is on the page. */
-function useRunShortcut(button: { readonly current: HTMLButtonElement | null }): void {
-  useEffect(() => {
-    const press = (event: KeyboardEvent) => {
-      if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || event.repeat) return;
-      event.preventDefault();
-      button.current?.click();
-    };
-    document.addEventListener("keydown", press);
-    return () => document.removeEventListener("keydown", press);
-  }, [button]);
 }

@@ -5,6 +5,7 @@ import { fieldErrorsOf, NO_ERRORS } from "../forms/field-errors.ts";
 import { type FormValues, keepKnownValues } from "../forms/form-values.ts";
 import { SchemaForm } from "../forms/schema-form.tsx";
 import { usePrice } from "../make/use-price.ts";
+import { PricedButton } from "../parts/priced-button.tsx";
 import { text } from "../text/text.ts";
 import { EditModel } from "./edit-model.tsx";
 import { EditNotice } from "./edit-notice.tsx";
@@ -12,7 +13,7 @@ import type { MaskDocument } from "./mask-document.ts";
 import { formOfMaskEdit, MASK_EDITS, type MaskEdit, sourceFieldsOf, sourceValues } from "./mask-edits.ts";
 import type { PaintedImage } from "./painted-image.ts";
 import styles from "./panel.module.css";
-import { SpendButton } from "./spend-button.tsx";
+import { priceLabel } from "./price-label.ts";
 import { useMaskState } from "./use-mask-state.ts";
 import type { useMaskedEdit } from "./use-masked-edit.ts";
 
@@ -58,9 +59,9 @@ export function EditSection({ image, document, editing, children }: EditSectionP
       <div className={styles.foot}>
         {children}
         <EditNotice editing={editing} onSendAgain={() => send({ edit, values: known })} />
-        <SpendButton
+        <PricedButton
           label={labelOf({ isEmpty, missing: missing?.label, editing, hasPrompt: known.prompt !== undefined })}
-          price={price}
+          price={priceLabel(price)}
           isDisabled={isEmpty || missing !== undefined}
         />
         <p className={styles.hint}>{text.paint.edit.promise}</p>

@@ -40,7 +40,7 @@ export function MaskMode({ image, document }: MaskModeProps) {
         <MaskBarActions document={document} fileName={`mask-${image.runId.slice(-8)}.png`} />
       </PaintBar>
       <ToolRail document={document} painting={painting} />
-      <div className={styles.desk}>
+      <div className={styles.workspace}>
         <div className={styles.below} inert={isResultShown}>
           <MaskStage image={image} document={document} painting={painting} stage={stage} onHover={showPosition} />
         </div>

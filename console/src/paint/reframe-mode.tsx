@@ -7,6 +7,7 @@ import { SchemaForm } from "../forms/schema-form.tsx";
 import { usePrice } from "../make/use-price.ts";
 import { useStartRuns } from "../make/use-start-runs.ts";
 import { ErrorNotice } from "../parts/error-notice.tsx";
+import { PricedButton } from "../parts/priced-button.tsx";
 import { text } from "../text/text.ts";
 import { edgesOfFrame, frameOfValues, withoutEdges } from "./frame.ts";
 import { sourceFieldsOf, sourceValues } from "./mask-edits.ts";
@@ -14,10 +15,10 @@ import { PaintBar } from "./paint-bar.tsx";
 import styles from "./paint-page.module.css";
 import type { PaintedImage } from "./painted-image.ts";
 import panelStyles from "./panel.module.css";
+import { priceLabel } from "./price-label.ts";
 import { ReframeStage } from "./reframe-stage.tsx";
 import { ResultBanner } from "./result-banner.tsx";
 import { ResultView } from "./result-view.tsx";
-import { SpendButton } from "./spend-button.tsx";
 import { StatusBar } from "./status-bar.tsx";
 import { useOpenRun } from "./use-open-run.ts";
 import { useStageView } from "./use-stage-view.ts";
@@ -71,9 +72,9 @@ export function ReframeMode({ image }: { image: PaintedImage }) {
           </div>
           <div className={panelStyles.foot}>
             {run && !isResultShown && <ResultBanner run={run} onShow={() => setShownRunId(run.run_id)} />}
-            <SpendButton
+            <PricedButton
               label={hasRatio ? text.paint.reframe.submit : text.paint.reframe.ratioFirst}
-              price={price}
+              price={priceLabel(price)}
               isDisabled={!hasRatio}
             />
           </div>

@@ -1,5 +1,5 @@
 // The live events of all runs, over one stream per browser: the tab that holds a web lock opens the stream and passes
-// the events on to the other tabs. When that tab closes, the browser hands the lock to the next one, which continues
+// the events on to the other tabs. When that tab closes, the browser gives the lock to the next one, which continues
 // after the last event that it has seen.
 import type { Event, RunEvent } from "@gesso/client";
 

@@ -1,14 +1,13 @@
-// The button that starts a run, with its price. The width of the price is reserved.
+// The button that starts a run, with its price. The width of the price is reserved. Ctrl or ⌘ with Enter presses the
+// button, wherever the focus is on the page.
 import { useEffect, useRef } from "react";
-import type { Price } from "../make/price-sum.ts";
-import { classNames } from "../parts/class-names.ts";
 import { text } from "../text/text.ts";
-import styles from "./panel.module.css";
-import { priceLabel } from "./price-label.ts";
+import { classNames } from "./class-names.ts";
+import styles from "./priced-button.module.css";
 
-type SpendButtonProps = { label: string; price: Price; isDisabled: boolean };
+type PricedButtonProps = { label: string; price: string; isDisabled: boolean };
 
-export function SpendButton({ label, price, isDisabled }: SpendButtonProps) {
+export function PricedButton({ label, price, isDisabled }: PricedButtonProps) {
   const button = useRef<HTMLButtonElement>(null);
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
@@ -23,18 +22,16 @@ export function SpendButton({ label, price, isDisabled }: SpendButtonProps) {
     <button
       ref={button}
       type="submit"
-      className={classNames(styles.spend, isDisabled && styles.off)}
+      className={classNames(styles.button, isDisabled && styles.off)}
       disabled={isDisabled}
       aria-keyshortcuts="Control+Enter Meta+Enter"
     >
       <span>{label}</span>
       <span className={styles.price}>
         <span className="visually-hidden">{text.make.price} </span>
-        {priceLabel(price)}
+        {price}
       </span>
-      <span aria-hidden="true" className={styles.keys}>
-        ⌘↵
-      </span>
+      <kbd>⌘↵</kbd>
     </button>
   );
 }
