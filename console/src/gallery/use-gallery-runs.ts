@@ -29,13 +29,13 @@ export function useGalleryRuns(search: ListSearch, at: string | undefined) {
   return { ...query, runs, newCount: useNewRuns(runs, search) };
 }
 
-/** Completed runs that the list does not have yet. */
+/** Completed runs that the list does not have yet. The list is in the order of IDs, which need not be that of times. */
 function useNewRuns(runs: readonly Run[], search: ListSearch): number {
   const trayRuns = useTrayRuns();
   return useMemo(() => {
-    const newest = runs[0]?.created_at ?? "";
+    const newest = runs[0]?.run_id ?? "";
     const isNew = (run: TrayRun) =>
-      run.status === "completed" && run.created_at > newest && run.image_url !== null && matches(run, search);
+      run.status === "completed" && run.run_id > newest && run.image_url !== null && matches(run, search);
     return runs.length === 0 ? 0 : Object.values(trayRuns).filter(isNew).length;
   }, [runs, trayRuns, search]);
 }

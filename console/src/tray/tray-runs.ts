@@ -10,7 +10,6 @@ export type TrayRun = {
   prompt: string | null;
   model: string | null;
   image_url: string | null;
-  /** Cost in US dollars; null while unknown. */
   /** What the run cost; null if that is not known, undefined until it has been read. */
   amount: number | null | undefined;
   error_code: string | null;
