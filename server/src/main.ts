@@ -31,6 +31,7 @@ import { healthRoutes } from "./http/health.ts";
 import { respondToMalformedRequests } from "./http/malformed-request.ts";
 import { enforceMinimumDownloadRate } from "./http/minimum-download-rate.ts";
 import { enforceMinimumUploadRate, SERVER_TIMEOUTS } from "./http/minimum-upload-rate.ts";
+import { createClientRequests } from "./idempotency/client-requests.ts";
 import { describeIsolationProblem } from "./images/decoder-sandbox.ts";
 import type { Clock, Ids } from "./kit/clock.ts";
 import { createLogger } from "./observe/log.ts";
@@ -56,7 +57,8 @@ async function startHttp(composed: ComposedServices, config: Config, role: strin
     // Without storage the API still accepts runs without inline images, and everything that reads only the database.
     degrading: { storage: () => services.assets.storage.maintenance.checkReady() },
   };
-  const runWaiter = role === "worker" ? undefined : await createRunWaiter(services.database);
+  const holder = Math.floor(services.random() * Number.MAX_SAFE_INTEGER);
+  const runWaiter = role === "worker" ? undefined : await createRunWaiter(services.database, holder);
   const streams = createEventStreams(services, config);
   const app = runWaiter
     ? createApp(
@@ -68,6 +70,7 @@ async function startHttp(composed: ComposedServices, config: Config, role: strin
           admission,
           cursors,
           runWaiter,
+          clientRequests: createClientRequests({ ...services, holder }),
           streams,
           findClientAddress,
           console: composed.console,

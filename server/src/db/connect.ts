@@ -32,8 +32,11 @@ export type Database = {
   execute<P, R>(statement: Statement<P, R>, ...values: keyof P extends never ? [] : [values: NoInfer<P>]): Promise<R[]>;
   /** Runs SQL that `npm run check` has not verified, with positional parameters. Only for tests. */
   query<R = DatabaseRow>(name: string, text: string, values?: unknown[]): Promise<R[]>;
-  /** Receives notifications (LISTEN/NOTIFY) until closed; reconnects after a lost connection. */
-  listen(channel: string, onNotification: (payload: string) => void): Promise<() => Promise<void>>;
+  /**
+   * Receives notifications (LISTEN/NOTIFY) until closed; reconnects after a lost connection. The connection holds the
+   * advisory lock with this number.
+   */
+  listen(channel: string, onNotification: (payload: string) => void, lock?: number): Promise<() => Promise<void>>;
   /**
    * How long the oldest statement that still waits for a connection has waited, in milliseconds. With `tenantId`, only
    * those statements count that a request of this tenant needs: its own and those without a tenant.
@@ -152,8 +155,8 @@ export function connectDatabase(
       const [row] = await database.execute(PING);
       if (row!.is_read_only) throw new Fault("dependency_unavailable", {}, { cause: "the database is read-only" });
     },
-    listen: (channel, onNotification) =>
-      listen({ url: env.DATABASE_URL, channel, onNotification, random: Math.random }),
+    listen: (channel, onNotification, lock) =>
+      listen({ url: env.DATABASE_URL, channel, onNotification, lock, random: Math.random }),
     close: () => pool.end(),
   };
   return database;

@@ -7,6 +7,8 @@ import pg from "pg";
 type Listener = {
   url: string;
   channel: string;
+  /** Number of an advisory lock to hold while connected. A lock that is free tells others that this process died. */
+  lock?: number | undefined;
   /** An empty payload means that notifications may have been missed: the subscriber must look for itself. */
   onNotification(payload: string): void;
   random(): number;
@@ -29,6 +31,7 @@ export async function listen(listener: Listener): Promise<() => Promise<void>> {
     try {
       await client.connect();
       await client.query(`listen ${listener.channel}`);
+      if (listener.lock) await client.query("select pg_try_advisory_lock($1)", [listener.lock]);
       isReady();
       listener.onNotification("");
       await stayConnected(client, lost, listener);

@@ -33,6 +33,10 @@ const DELETE_CODES = statement(
   "maintenance.console_codes",
   "delete from console_codes where expires_at < now() - interval '1 hour'",
 );
+const DELETE_CLIENT_REQUESTS = statement(
+  "maintenance.client_requests",
+  "delete from client_requests where created_at < now() - interval '1 hour'",
+);
 
 /** Deletes events after `eventDays` days. Returns whether there is more to delete. */
 export async function runMaintenance(db: Database, eventDays: number): Promise<boolean> {
@@ -46,5 +50,6 @@ export async function runMaintenance(db: Database, eventDays: number): Promise<b
   await db.execute(DELETE_LEASES);
   await db.execute(DELETE_SESSIONS);
   await db.execute(DELETE_CODES);
+  await db.execute(DELETE_CLIENT_REQUESTS);
   return hasMoreKeys || hasMoreEvents;
 }

@@ -7,6 +7,7 @@ import type { CursorSigner } from "../access/cursors.ts";
 import type { SignInLimit } from "../access/sign-in-limit.ts";
 import type { Database } from "../db/connect.ts";
 import type { EventStreams } from "../events/event-streams.ts";
+import type { ClientRequests } from "../idempotency/client-requests.ts";
 import type { OperationDependencies } from "../library/operation-services.ts";
 import type { AcceptDependencies } from "../runs/accept-run.ts";
 import type { RunWaiter } from "../runs/run-waiter.ts";
@@ -36,6 +37,7 @@ export type HttpServices = {
   admission: Admission;
   cursors: CursorSigner;
   runWaiter: RunWaiter;
+  clientRequests: ClientRequests;
   streams: EventStreams;
   findClientAddress: FindClientAddress;
   console: ConsoleAccess;

@@ -11,14 +11,16 @@ export type RunWaiter = {
 /** Notifications may be lost with a connection, so runs with waiters are also polled. */
 const POLL_MS = 500;
 
-export async function createRunWaiter(database: Database): Promise<RunWaiter> {
+/** The LISTEN connection holds the advisory lock that tells other processes that this one lives. */
+export async function createRunWaiter(database: Database, lock?: number): Promise<RunWaiter> {
   const waitersByRun = new Map<string, Set<() => void>>();
   const wake = (runId: string) => {
     for (const done of waitersByRun.get(runId) ?? []) done();
   };
-  const stopListening = await database.listen("gesso_ended", (payload) => {
+  const onNotification = (payload: string) => {
     for (const runId of payload.split(" ")) wake(runId);
-  });
+  };
+  const stopListening = await database.listen("gesso_ended", onNotification, lock);
   const timer = setInterval(() => {
     if (waitersByRun.size === 0) return;
     listEndedRuns(database, [...waitersByRun.keys()]).then(

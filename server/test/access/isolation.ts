@@ -7,6 +7,7 @@ import { readConfig } from "../../src/config.ts";
 import type { Database } from "../../src/db/connect.ts";
 import { createEventStreams } from "../../src/events/event-streams.ts";
 import { createApp } from "../../src/http/app.ts";
+import { createClientRequests } from "../../src/idempotency/client-requests.ts";
 import type { JsonObject } from "../../src/kit/schemas/run.ts";
 import { createRunWaiter } from "../../src/runs/run-waiter.ts";
 import { type ApiResponse, sendOverHttp } from "../support/api-caller.ts";
@@ -37,8 +38,9 @@ export async function startTestApi(
   const runWaiter = await createRunWaiter(services.database);
   const checks = { required: { database: async () => {} }, degrading: { storage: async () => {} } };
   const streams = createEventStreams(services, config);
+  const clientRequests = createClientRequests({ ...services, holder: 0 });
   const app = createApp(
-    { ...composed, runs: services, webhooks: composed.webhookServices, runWaiter, streams },
+    { ...composed, runs: services, webhooks: composed.webhookServices, runWaiter, clientRequests, streams },
     {
       ...{ callbacks: composed.callbackSigner, checks, corsOrigins: [], addressDownloads: 0 },
       publicUrl: config.PUBLIC_URL,

@@ -36,6 +36,7 @@ export const TENANT_CONDITIONS: Record<string, string> = {
   outbox: "payload::text like '%t/' || :tenant_id::uuid::text || '/%'",
   orphaned_objects: "storage_key like 't/' || :tenant_id::uuid::text || '/%'",
   idempotency_keys: `${OWN} or (resource_kind = 'tenant' and resource_id = :tenant_id)`,
+  client_requests: OWN,
   open_requests: OWN,
   open_runs: OWN,
   staged_runs: OWN,

@@ -465,6 +465,27 @@ export type StatementTypes = {
     };
     row: Record<never, never>;
   };
+  "client_requests.end": {
+    parameters: {
+      state: string;
+      request_id: string;
+    };
+    row: Record<never, never>;
+  };
+  "client_requests.insert": {
+    parameters: {
+      tenant_id: string;
+      fingerprint: Buffer;
+      is_retry: boolean;
+      request_id: string;
+      idempotency_key: string;
+      holder: number;
+      is_final: boolean;
+    };
+    row: {
+      idempotency_key: string;
+    };
+  };
   "console_codes.insert": {
     parameters: {
       digest: Buffer;
@@ -1345,6 +1366,10 @@ export type StatementTypes = {
     };
   };
   "maintenance.budgets": {
+    parameters: Record<never, never>;
+    row: Record<never, never>;
+  };
+  "maintenance.client_requests": {
     parameters: Record<never, never>;
     row: Record<never, never>;
   };
