@@ -39,6 +39,9 @@ export default defineConfig({
         // Tests of the console in Chromium, which need its build.
         test: {
           ...options,
+          // Chromium draws in software, so on shared processors every step can take seconds.
+          testTimeout: 120_000,
+          expect: { poll: { timeout: 20_000 } },
           name: "console",
           include: [CONSOLE_TESTS],
           globalSetup: "./console/test/support/build-console.ts",
