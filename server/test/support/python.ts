@@ -1,0 +1,48 @@
+// Runs Python programs with the packages of python-requirements.txt, for tests with clients that exist only in Python.
+// The packages are installed once from PyPI, into a virtual environment in node_modules/.cache.
+import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
+
+const REQUIREMENTS = join(import.meta.dirname, "python-requirements.txt");
+const CACHE = join(import.meta.dirname, "../../../node_modules/.cache");
+const INSTALL_MS = 240_000;
+
+const execute = promisify(execFile);
+
+/** Returns the Python interpreter of the virtual environment. Two test processes may install at the same time. */
+export async function installPython(): Promise<string> {
+  const version = createHash("sha256").update(readFileSync(REQUIREMENTS)).digest("hex").slice(0, 12);
+  const directory = join(CACHE, `python-${version}`);
+  const interpreter = join(directory, "bin/python");
+  if (existsSync(interpreter)) return interpreter;
+  mkdirSync(dirname(directory), { recursive: true });
+  const unfinished = mkdtempSync(`${directory}-`);
+  const options = { timeout: INSTALL_MS };
+  try {
+    await execute("python3", ["-m", "venv", unfinished], options);
+    const pip = [...["-m", "pip", "install", "--quiet", "--no-deps"], ...["--requirement", REQUIREMENTS]];
+    await execute(join(unfinished, "bin/python"), pip, options);
+    renameSync(unfinished, directory);
+  } catch (thrown) {
+    rmSync(unfinished, { recursive: true, force: true });
+    // The other process was faster.
+    if (!existsSync(interpreter)) throw thrown;
+  }
+  return interpreter;
+}
+
+/** Runs a program and returns what it prints as JSON on its last line. */
+export async function runPython(
+  program: string,
+  { env = {}, timeoutMs = 60_000 }: { env?: Record<string, string>; timeoutMs?: number } = {},
+): Promise<unknown> {
+  const interpreter = await installPython();
+  const { stdout } = await execute(interpreter, ["-c", program], {
+    timeout: timeoutMs,
+    env: { ...process.env, PYTHONDONTWRITEBYTECODE: "1", ...env },
+  });
+  return JSON.parse(stdout.trim().split("\n").at(-1) ?? "");
+}
