@@ -2,22 +2,18 @@
 // respond to a query or open an event stream. Nothing here is specific to one operation.
 import { createHash } from "node:crypto";
 import { type Context, Hono } from "hono";
-import { createAccessServices } from "../access/access-services.ts";
 import { assertRecentLogin } from "../access/recent-login.ts";
 import type { RequestContext } from "../access/request-context.ts";
 import { authorize, isOperatorOperation } from "../access/scopes.ts";
 import type { Caller } from "../db/access/caller.ts";
 import type { RunRow } from "../db/runs/runs.ts";
 import { Fault } from "../faults.ts";
-import type { Operation, OperationServices } from "../kit/operation.ts";
+import type { Operation } from "../kit/operation.ts";
 import { type ParsedInput, parseInput } from "../kit/parse.ts";
 import { type JsonObject, Run } from "../kit/schemas/run.ts";
-import { createOperationServices, requireOwnRun } from "../library/operation-services.ts";
+import { requireOwnRun } from "../library/operation-services.ts";
 import { operations } from "../operations/all.ts";
-import { acceptRun } from "../runs/accept-run.ts";
 import { isRunOpen, renderRun, renderRunResult } from "../runs/render-run.ts";
-import { repeatRun } from "../runs/repeat-run.ts";
-import { createWebhookStore } from "../webhooks/webhook-store.ts";
 import { type AdmittedRequest, admitRequest } from "./admission.ts";
 import { acceptsCsv, respondWithCsv } from "./csv-response.ts";
 import { readIdempotencyKey, respondWithFault } from "./error-response.ts";
@@ -26,6 +22,7 @@ import type { HttpServices } from "./http-services.ts";
 import { faultOfFailedRun, respondWithImage } from "./image-response.ts";
 import { type Preferences, parsePreferHeader } from "./prefer.ts";
 import { type HttpBindings, readRequest } from "./read-request.ts";
+import { acceptNewRun, createQueryServices } from "./run-operation.ts";
 
 const POLL_HINT_SECONDS = "2";
 
@@ -174,29 +171,6 @@ async function respondWithNewRun(http: HttpServices, call: OperationCall, parsed
   );
 }
 
-async function acceptNewRun({ runs }: HttpServices, call: OperationCall, parsed: ParsedInput) {
-  const { operation, request, admitted, prefer } = call;
-  const { database, caller, idempotencyKey, storageLimits } = request;
-  const { openRunLimits, consumeRunRateLimit: consumeRateLimit } = admitted;
-  const options = { idempotencyKey, isStrict: prefer.isStrict, consumeRateLimit, openRunLimits, storageLimits };
-  const services = { ...runs, database };
-  const identity = { operation: operation.name, input: parsed.provided };
-  const accepting = operation.repeatRun
-    ? repeatRun(services, caller, { ...options, ...operation.repeatRun(parsed.input), identity })
-    : acceptRun(services, caller, { ...options, operation, parsed, identity });
-  const accepted = await accepting.catch((thrown) => {
-    admitted.refundRunRateLimit();
-    throw thrown;
-  });
-  // A replay is not counted, even if it was found only after a concurrent request had inserted the run.
-  if (accepted.isReplay) {
-    admitted.refundRunRateLimit();
-    admitted.refundRequestRateLimit();
-  }
-  admitted.endAdmission();
-  return accepted;
-}
-
 function setRunHeaders(context: Context, prefix: string, runId: string): void {
   context.header("location", `${prefix}/runs/${runId}`);
   context.header("x-run-id", runId);
@@ -235,11 +209,7 @@ async function respondToQuery(http: HttpServices, call: OperationCall, input: Js
       call.request.onRunAccepted(runId);
     },
   };
-  const services: OperationServices = {
-    ...createOperationServices(http.runs, request),
-    ...createAccessServices(http.access, request),
-    webhooks: createWebhookStore(http.webhooks, request),
-  };
+  const services = createQueryServices(http, request);
   let body = (await operation.respond!(input, services)) as JsonObject;
   const stream = createdRunId && (await streamNewRun(http, call, createdRunId));
   if (stream) return stream;

@@ -49,6 +49,8 @@ export type RunRequest = {
   parentRunId?: string;
   idempotencyKey?: string | undefined;
   isStrict: boolean;
+  /** Throws to refuse a new run because of its estimated cost in US dollars, or null if a price is unknown. */
+  checkEstimate?: (estimate: number | null) => void;
   /** Counts a new run against the rate limits of the caller, or throws. Not called for a replay. */
   consumeRateLimit?: () => Promise<void>;
   openRunLimits?: OpenRunLimits | undefined;
@@ -181,6 +183,7 @@ async function buildNewRun(
   const treePosition = await findTreePosition(services.database, caller, { ...request, plan, link });
   const sources = await assertSourcesUsable(services, caller, plan, request.files);
   checkMaxCost(estimate, parsed.input.max_cost as number | undefined);
+  request.checkEstimate?.(estimate);
   const { webhook_secret, metadata, webhook_url, ...inputs } = parsed.input;
   const webhook = buildRunWebhook(services.webhooks, { ...caller, run_id }, { webhook_url, webhook_secret });
   return {
