@@ -1,20 +1,35 @@
 #!/usr/bin/env node
 // Entry point of the command line, in JavaScript that Node.js 18 and later can parse. On a Node.js that is too old for
-// the rest of the program it relaunches itself with the Node.js installed as a dependency.
-import { spawn } from "node:child_process";
-import { existsSync } from "node:fs";
-import { createRequire } from "node:module";
+// the rest of the program it relaunches itself with the Node.js installed as a dependency. The version is printed
+// here, because it needs nothing of the rest.
+import { existsSync, readFileSync } from "node:fs";
+import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const MINIMUM_NODE_MAJOR = 24;
 const RELAUNCHED_VARIABLE = "GESSO_RELAUNCHED";
+const SECRET_ARGUMENT = /^--(?:key|secret)(?:=|$)|gsk_/;
 
-if (Number(process.versions.node.split(".")[0]) >= MINIMUM_NODE_MAJOR) {
+const parameters = process.argv.slice(2);
+// Other users can read the command line of a process, for example with `ps`. A title replaces it.
+if (parameters.some((each) => SECRET_ARGUMENT.test(each))) process.title = "gesso";
+
+if (parameters.length === 1 && ["--version", "-V"].includes(parameters[0])) {
+  console.log(JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")).version);
+} else if (Number(process.versions.node.split(".")[0]) >= MINIMUM_NODE_MAJOR) {
   if (process.env[RELAUNCHED_VARIABLE]) exitWithParent();
+  await enableCompileCache();
   await import("../src/main.ts");
 } else {
-  relaunchWithBundledNode();
+  await relaunchWithBundledNode();
+}
+
+/** Compiled code is kept for the next start, which is then several times faster. NODE_COMPILE_CACHE overrides it. */
+async function enableCompileCache() {
+  const { enableCompileCache: enable } = await import("node:module");
+  const cacheHome = process.env.XDG_CACHE_HOME || join(homedir(), ".cache");
+  enable(process.env.NODE_COMPILE_CACHE || join(cacheHome, "gesso", "compiled"));
 }
 
 /** After a relaunch this process is a child of the old Node.js. When the parent is killed, the IPC channel closes. */
@@ -24,8 +39,9 @@ function exitWithParent() {
   process.channel?.unref();
 }
 
-function relaunchWithBundledNode() {
-  const node = findBundledNode();
+async function relaunchWithBundledNode() {
+  const { spawn } = await import("node:child_process");
+  const node = await findBundledNode();
   if (!node) {
     console.error(
       `gesso requires Node.js ${MINIMUM_NODE_MAJOR} or later; this is ${process.version}. Install it from nodejs.org.`,
@@ -42,7 +58,8 @@ function relaunchWithBundledNode() {
   });
 }
 
-function findBundledNode() {
+async function findBundledNode() {
+  const { createRequire } = await import("node:module");
   try {
     const manifest = createRequire(import.meta.url).resolve("node/package.json");
     const node = join(dirname(manifest), "bin", "node");

@@ -14,7 +14,6 @@ For a server on another machine, open its URL with /console and sign in with a k
 
 export function consoleCommand(): Command {
   return withConnection(new Command("console"))
-    .description("Print a link that signs in to the console.")
     .addHelpText("after", EXAMPLES)
     .action(async (flags: ConnectionFlags) => {
       process.exitCode = await runCommand(

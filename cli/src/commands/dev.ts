@@ -6,7 +6,6 @@ type Flags = { port?: number; data: string; ephemeral?: boolean; json?: boolean 
 
 export function devCommand(): Command {
   return new Command("dev")
-    .description("Start Gesso and its dependencies on this machine, for development.")
     .option("--port <number>", "port of the API (default: 7788, or the next free one)", parsePort)
     .option("--data <directory>", "data directory", "./.gesso")
     .option("--ephemeral", "use a temporary data directory and delete it on exit")

@@ -15,7 +15,6 @@ Exit code 1: at least one check failed.`;
 
 export function doctorCommand(): Command {
   return new Command("doctor")
-    .description("Check the configuration, the dependencies and every enabled provider.")
     .option("--data <directory>", "data directory of gesso dev", "./.gesso")
     .option("--json", "print one JSON object on standard output")
     .addHelpText("after", EXAMPLES)

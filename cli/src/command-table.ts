@@ -1,0 +1,36 @@
+// The commands written by hand, with the line that `gesso --help` shows. The code of a command is loaded when it is used,
+// so that every command starts fast. The commands of the API's operations are not in this table.
+import type { Command } from "commander";
+
+export type CommandEntry = {
+  description: string;
+  /** Heading in `gesso --help`. */
+  group: string;
+  isHidden?: boolean;
+  load(): Promise<Command>;
+};
+
+export const GROUPS = { server: "Server:", account: "Sign-in and settings:" } as const;
+
+export const COMMANDS: Record<string, CommandEntry> = {
+  dev: {
+    description: "Start Gesso and its dependencies on this machine, for development.",
+    group: GROUPS.server,
+    load: async () => (await import("./commands/dev.ts")).devCommand(),
+  },
+  console: {
+    description: "Print a link that signs in to the console.",
+    group: GROUPS.server,
+    load: async () => (await import("./commands/console.ts")).consoleCommand(),
+  },
+  doctor: {
+    description: "Check the configuration, the dependencies and every enabled provider.",
+    group: GROUPS.server,
+    load: async () => (await import("./commands/doctor.ts")).doctorCommand(),
+  },
+  webhooks: {
+    description: "Receive and test webhooks on this machine.",
+    group: GROUPS.server,
+    load: async () => (await import("./commands/webhooks.ts")).webhooksCommand(),
+  },
+};
