@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { generateOpenApi } from "../server/src/http/openapi.ts";
 import { generateApiReference } from "./generate/api-reference.ts";
+import { generateCliOperations } from "./generate/cli-operations.ts";
 import { generateClient } from "./generate/client.ts";
 import { generateConsoleOperations } from "./generate/console-operations.ts";
 import { generateErrorsPage } from "./generate/errors.ts";
@@ -34,6 +35,7 @@ const GENERATED_FILES: Record<string, string> = {
   "server/src/db/generated/statements.ts": statementTypes,
   "console/src/generated/operations.json": generateConsoleOperations(contract),
   "console/src/generated/management.json": generateManagementForms(contract),
+  "cli/src/generated/operations.json": generateCliOperations(contract),
   ...generateClient(contract),
 };
 

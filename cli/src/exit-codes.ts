@@ -9,9 +9,13 @@ import {
   RateLimitError,
   ValidationError,
 } from "@gesso/client";
+import { toHarmlessLines, writeNote } from "./output/terminal.ts";
 
-/** Also in docs/guide/webhooks.md. */
-export const EXIT_CODES = { ok: 0, failed: 1, usage: 2, auth: 3, missing: 4, limit: 5, interrupted: 130 } as const;
+/** Also in cli/README.md. `timeout`: the command no longer waits, and the run goes on. */
+export const EXIT_CODES = {
+  ...{ ok: 0, failed: 1, usage: 2, auth: 3, missing: 4, limit: 5 },
+  ...{ timeout: 124, interrupted: 130 },
+} as const;
 type ExitReason = keyof typeof EXIT_CODES;
 
 const COMMAND_ERROR_NAME = "CommandError";
@@ -34,7 +38,7 @@ export async function runCommand<Connection extends { url: string }>(
   resolve: () => Connection,
   run: (connection: Connection) => Promise<number>,
 ): Promise<number> {
-  const report = (message: string) => process.stderr.write(`${name}: ${message}\n`);
+  const report = (message: string) => writeNote(`${name}: ${toHarmlessLines(message)}`);
   let url = "";
   try {
     const connection = resolve();

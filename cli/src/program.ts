@@ -22,6 +22,8 @@ export async function createProgram(parameters: readonly string[]): Promise<Comm
     for (const [each, { description, group, isHidden }] of Object.entries(COMMANDS))
       program.addCommand(new Command(each).description(description).helpGroup(group), { hidden: isHidden === true });
   }
+  // A group such as `webhooks` has commands by hand and commands of operations.
+  if (!entry || name === "webhooks") (await import("./commands/operations.ts")).addOperationCommands(program);
   inheritSettings(program);
   return program;
 }

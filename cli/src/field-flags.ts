@@ -1,0 +1,94 @@
+// Flags of a command from the fields of an operation: one flag per field, with the values that the field takes.
+import { readFileSync } from "node:fs";
+import { type Command, InvalidArgumentError, Option } from "commander";
+import type { OperationField } from "./operations.ts";
+
+/** Flags that every command has, so a field of the same name is `--set-<name>`. */
+const RESERVED = ["url", "key", "data", "json", "quiet", "profile", "help"];
+const SHORT_FLAGS: Record<string, string> = { model_type: "-m", model: "-m", batch_size: "-n", n: "-n" };
+/** Names that people try first. */
+const OTHER_NAMES: Record<string, string> = { model_type: "--model", aspect_ratio: "--ratio" };
+
+const toKebabCase = (name: string) =>
+  name
+    .replaceAll(/([a-z])([A-Z])/g, "$1-$2")
+    .replaceAll("_", "-")
+    .toLowerCase();
+
+/** The flag of a field: `--image-url` for `image_url`. */
+export function flagOf(field: string): string {
+  const name = toKebabCase(field);
+  return `--${RESERVED.includes(name) ? "set-" : ""}${name}`;
+}
+
+const PLACEHOLDERS: Record<OperationField["type"], string> = {
+  ...{ text: "text", integer: "number", number: "number", boolean: "boolean", choice: "value", object: "json" },
+  ...{ image: "image", file: "image", run: "run" },
+};
+
+/** Adds the flags. Returns the field of each attribute that Commander sets. */
+export function addFieldFlags(command: Command, fields: OperationField[]): Map<string, OperationField> {
+  const byAttribute = new Map<string, OperationField>();
+  for (const field of fields)
+    for (const option of optionsOf(field, command)) {
+      command.addOption(option);
+      byAttribute.set(option.attributeName(), field);
+    }
+  return byAttribute;
+}
+
+function optionsOf(field: OperationField, command: Command): Option[] {
+  const { name, type, isDeprecated, isList, options } = field;
+  const flag = flagOf(name);
+  const description = `${field.description ?? ""}${isList ? " (repeatable)" : ""}`;
+  if (type === "boolean") {
+    return [new Option(flag, description), new Option(flag.replace("--", "--no-"), description).hideHelp()];
+  }
+  const placeholder = field.imageProperty ? "name=image" : PLACEHOLDERS[type];
+  const parse = (text: string, previous?: unknown[]) =>
+    isList ? [...(previous ?? []), ...splitList(field, text)] : parseFieldValue(field, text);
+  const make = (flags: string) => {
+    const option = new Option(`${flags} <${placeholder}>`, description).argParser(parse as (text: string) => unknown);
+    if (options) option.argChoices = options.map(String);
+    return option.hideHelp(isDeprecated === true);
+  };
+  const short = SHORT_FLAGS[name];
+  const isShortFree = short && !command.options.some((each) => each.short === short);
+  const other = OTHER_NAMES[name];
+  return [make(isShortFree ? `${short}, ${flag}` : flag), ...(other ? [make(other).hideHelp()] : [])];
+}
+
+/** A list of known values or scopes may be one text with commas. */
+const splitList = (field: OperationField, text: string): unknown[] =>
+  (field.options || field.name === "scopes" ? text.split(",") : [text]).map((each) => parseFieldValue(field, each));
+
+/** Images and runs stay as they were written: see build-input.ts. */
+export function parseFieldValue(field: OperationField, text: string): unknown {
+  const { type, options, isNullable } = field;
+  if (isNullable && text === "null") return null;
+  if (options) {
+    const found = options.find((each) => String(each) === text);
+    if (found === undefined) throw new InvalidArgumentError(`Must be one of ${options.join(", ")}.`);
+    return found;
+  }
+  if (type === "integer" || type === "number") {
+    const value = Number(text);
+    const isValid = text.trim() !== "" && Number.isFinite(value) && (type === "number" || Number.isInteger(value));
+    if (!isValid) throw new InvalidArgumentError(type === "integer" ? "Must be an integer." : "Must be a number.");
+    return value;
+  }
+  if (type === "boolean") {
+    if (text !== "true" && text !== "false") throw new InvalidArgumentError("Must be true or false.");
+    return text === "true";
+  }
+  return type === "object" && !field.imageProperty ? parseJson(text) : text;
+}
+
+/** JSON, or @file with JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text.startsWith("@") ? readFileSync(text.slice(1), "utf8") : text);
+  } catch (thrown) {
+    throw new InvalidArgumentError(`Must be JSON or @file with JSON: ${(thrown as Error).message}.`);
+  }
+}

@@ -1,0 +1,45 @@
+// Lists and single objects as text for people.
+import { formatAmount, paint, toHarmlessText } from "./terminal.ts";
+
+type Row = Record<string, unknown>;
+
+const MAX_CELL = 60;
+const MAX_COLUMNS = 7;
+
+/** One value as text: a cost as an amount, an object as JSON. */
+export function formatCell(value: unknown): string {
+  if (value === null || value === undefined) return "";
+  if (typeof value !== "object") return toHarmlessText(String(value));
+  const { amount, currency } = value as { amount?: unknown; currency?: unknown };
+  if (typeof amount === "number" && currency === "USD") return formatAmount(amount);
+  return toHarmlessText(
+    Array.isArray(value) && value.every((each) => typeof each !== "object") ? value.join(", ") : JSON.stringify(value),
+  );
+}
+
+const shorten = (text: string) => (text.length > MAX_CELL ? `${text.slice(0, MAX_CELL - 1)}…` : text);
+
+/** Columns that have a value in some row, and are not objects. */
+const columnsOf = (rows: Row[]) =>
+  [...new Set(rows.flatMap((row) => Object.keys(row)))]
+    .filter((name) => rows.some((row) => row[name] !== null && row[name] !== undefined && row[name] !== ""))
+    .filter((name) => rows.every((row) => typeof row[name] !== "object" || row[name] === null || name === "cost"))
+    .slice(0, MAX_COLUMNS);
+
+export function renderTable(rows: Row[], columns = columnsOf(rows)): string[] {
+  if (rows.length === 0) return ["No entries."];
+  const cells = rows.map((row) => columns.map((name) => shorten(formatCell(row[name]))));
+  const widths = columns.map((name, index) => Math.max(name.length, ...cells.map((each) => each[index]!.length)));
+  const toLine = (values: string[]) =>
+    values
+      .map((value, index) => value.padEnd(widths[index]!))
+      .join("  ")
+      .trimEnd();
+  return [paint("dim", toLine(columns), process.stdout), ...cells.map(toLine)];
+}
+
+export function renderObject(object: Row): string[] {
+  const entries = Object.entries(object).filter(([, value]) => value !== null && value !== undefined);
+  const width = Math.max(0, ...entries.map(([name]) => name.length));
+  return entries.map(([name, value]) => `${paint("dim", name.padEnd(width), process.stdout)}  ${formatCell(value)}`);
+}
