@@ -9,6 +9,8 @@ export type NamedCommand = {
   positionals: string[];
   /** Operations for the same task, selected with --model. The first one is the default. */
   operations: { name: string; model?: string }[];
+  /** Default: the summary of the operation. */
+  description?: string;
 };
 
 const single = (command: string, name: string, ...positionals: string[]): NamedCommand => ({
@@ -21,6 +23,7 @@ export const NAMED_COMMANDS: NamedCommand[] = [
   single("generate", "images.generate", "prompt"),
   {
     command: "edit",
+    description: "Edit an image by prompt.",
     positionals: ["image", "prompt"],
     operations: [
       { name: "images.edit.nanobanana", model: "nanobanana" },
@@ -31,6 +34,7 @@ export const NAMED_COMMANDS: NamedCommand[] = [
   },
   {
     command: "combine",
+    description: "Combine images: side by side, stacked, in a grid, as an overlay, or by prompt.",
     positionals: ["images…"],
     operations: [
       { name: "images.combine" },
@@ -57,10 +61,10 @@ export const NAMED_COMMANDS: NamedCommand[] = [
   single("prompts create", "prompts.create", "name", "text"),
   single("runs layers", "edit.getLayers"),
   single("runs estimate", "runs.estimate", "operation"),
-  single("cost", "usage.get"),
-  single("catalogue", "catalogue.get"),
-  single("me", "me.get"),
-  single("system", "system.get"),
+  { ...single("cost", "usage.get"), description: "Show usage and cost by day, key, model and operation." },
+  { ...single("catalogue", "catalogue.get"), description: "Show the models and offers of this installation." },
+  { ...single("me", "me.get"), description: "Show the user, the tenant and the permissions of the key." },
+  { ...single("system", "system.get"), description: "Show the state of the installation (operator)." },
   single("events", "events.stream"),
   single("keys create", "keys.create", "name"),
   single("members add", "members.add", "user_id"),

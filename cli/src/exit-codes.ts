@@ -9,6 +9,7 @@ import {
   RateLimitError,
   ValidationError,
 } from "@gesso/client";
+import { flagOf } from "./field-flags.ts";
 import { toHarmlessLines, writeNote } from "./output/terminal.ts";
 
 /** Also in cli/README.md. `timeout`: the command no longer waits, and the run goes on. */
@@ -50,10 +51,25 @@ export async function runCommand<Connection extends { url: string }>(
       return EXIT_CODES[(thrown as Error & { reason: ExitReason }).reason];
     }
     if (!GessoError.isInstance(thrown)) throw thrown;
-    // The message of the client already names the fields, the code and the request.
-    const { message } = thrown;
-    const isUnreachable = ConnectionError.isInstance(thrown);
+    // The message of the client already names the code and the request.
+    const message = ValidationError.isInstance(thrown) ? describeInvalidFields(thrown) : thrown.message;
+    const isUnreachable = ConnectionError.isInstance(thrown) && thrown.status === undefined;
     report(isUnreachable ? `Cannot reach Gesso at ${url}. Check the URL and that the server is running.` : message);
     return EXIT_CODES[EXIT_REASON_BY_ERROR.find(([family]) => family.isInstance(thrown))?.[1] ?? "failed"];
   }
+}
+
+/** One line per invalid field, with the flag that sets it. */
+function describeInvalidFields({ message, fieldErrors }: ValidationError): string {
+  if (fieldErrors.length === 0) return message;
+  const count = fieldErrors.length === 1 ? "1 field is invalid." : `${fieldErrors.length} fields are invalid.`;
+  const lines = fieldErrors.map(({ path, message: reason }) => {
+    const [field = "", ...rest] = path
+      .replace(/^\/input(?=\/)/, "")
+      .slice(1)
+      .split("/");
+    const place = field === "" ? "" : `${flagOf(field)}${rest.length > 0 ? ` (${rest.join("/")})` : ""}: `;
+    return `  ${place}${reason}`;
+  });
+  return [count, ...lines].join("\n");
 }

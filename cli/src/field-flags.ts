@@ -6,6 +6,10 @@ import type { OperationField } from "./operations.ts";
 /** Flags that every command has, so a field of the same name is `--set-<name>`. */
 const RESERVED = ["url", "key", "data", "json", "quiet", "profile", "help"];
 const SHORT_FLAGS: Record<string, string> = { model_type: "-m", model: "-m", batch_size: "-n", n: "-n" };
+/** What every run has, in one place of the help. */
+const RUN_OPTIONS = ["routing", "max_cost", "webhook_url", "webhook_secret", "metadata"];
+/** The command itself waits for the run. */
+const HIDDEN_FIELDS = ["sync"];
 /** Names that people try first. */
 const OTHER_NAMES: Record<string, string> = { model_type: "--model", aspect_ratio: "--ratio" };
 
@@ -31,7 +35,7 @@ export function addFieldFlags(command: Command, fields: OperationField[]): Map<s
   const byAttribute = new Map<string, OperationField>();
   for (const field of fields)
     for (const option of optionsOf(field, command)) {
-      command.addOption(option);
+      command.addOption(RUN_OPTIONS.includes(field.name) ? option.helpGroup("Run:") : option);
       byAttribute.set(option.attributeName(), field);
     }
   return byAttribute;
@@ -42,7 +46,8 @@ function optionsOf(field: OperationField, command: Command): Option[] {
   const flag = flagOf(name);
   const description = `${field.description ?? ""}${isList ? " (repeatable)" : ""}`;
   if (type === "boolean") {
-    return [new Option(flag, description), new Option(flag.replace("--", "--no-"), description).hideHelp()];
+    const isHidden = HIDDEN_FIELDS.includes(name);
+    return [new Option(flag, description).hideHelp(isHidden), new Option(flag.replace("--", "--no-")).hideHelp()];
   }
   const placeholder = field.imageProperty ? "name=image" : PLACEHOLDERS[type];
   const parse = (text: string, previous?: unknown[]) =>

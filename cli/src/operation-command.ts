@@ -14,6 +14,8 @@ export type OperationCommandSpec = {
   command: string;
   positionals: string[];
   operations: CommandOperation[];
+  /** Default: the summary of the operation. */
+  description?: string;
 };
 
 export type OperationRequest = { operation: CliOperation; values: FieldValue[] };
@@ -31,23 +33,21 @@ type AddFlags = (command: Command, operation: CliOperation) => void;
 
 export function buildOperationCommand(spec: OperationCommandSpec, addFlags: AddFlags, run: Run): Command {
   const first = spec.operations[0]!.operation;
-  const command = new Command(spec.command.split(" ").at(-1)!).description(`${first.summary}.`);
+  const command = new Command(spec.command.split(" ").at(-1)!).description(spec.description ?? `${first.summary}.`);
   const fields = mergeFields(spec);
   for (const positional of spec.positionals) {
     const isLast = positional === spec.positionals.at(-1);
     const isRest = positional.endsWith("…") || (isLast && positional === "prompt");
-    command.argument(`[${labelOf(positional)}${isRest ? "..." : ""}]`, describePositional(positional, first));
+    const label = `${labelOf(positional)}${isRest ? "..." : ""}`;
+    const isId = first.pathFields?.includes(positional) === true;
+    command.argument(isId ? `<${label}>` : `[${label}]`, describePositional(positional, first));
   }
   const models = spec.operations.flatMap(({ model }) => model ?? []);
   if (models.length > 0) command.addOption(new Option("-m, --model <model>", "Model to use").choices(models));
   const attributes = addFieldFlags(command, models.length > 0 ? fields.filter(({ name }) => name !== "model") : fields);
   addFlags(command, first);
   withConnection(command.optionsGroup("Connection:"));
-  for (const each of spec.operations) {
-    const example = commandExample(spec, each);
-    if (example) command.addHelpText("after", `${each === spec.operations[0] ? "\nExamples:\n" : ""}  ${example}`);
-  }
-  for (const rule of first.rules ?? []) command.addHelpText("after", `${rule === first.rules?.[0] ? "\n" : ""}${rule}`);
+  command.addHelpText("after", helpNotes(spec));
   return command.action(async (...parameters: unknown[]) => {
     const flags = command.opts() as OperationCommandLine["flags"];
     const read = () => {
@@ -57,6 +57,13 @@ export function buildOperationCommand(spec: OperationCommandSpec, addFlags: AddF
     };
     process.exitCode = await run({ command: `gesso ${spec.command}`, flags, read });
   });
+}
+
+/** Examples from the contract, and the rules between fields. */
+function helpNotes(spec: OperationCommandSpec): string {
+  const examples = spec.operations.map((each) => `  ${commandExample(spec, each)}`);
+  const rules = spec.operations[0]!.operation.rules ?? [];
+  return ["", "Examples:", ...examples, ...(rules.length > 0 ? ["", ...rules] : [])].join("\n");
 }
 
 /** Fields of all operations of the command. A field with other values elsewhere takes any value. */

@@ -16,9 +16,8 @@ const HELP_GROUPS = { run: "Images and videos:", other: "Runs and settings:" };
 
 /** One command for each operation, or for several operations of the same task. */
 export function listOperationCommands(): OperationCommandSpec[] {
-  const named = NAMED_COMMANDS.map(({ command, positionals, operations }) => ({
-    command,
-    positionals,
+  const named = NAMED_COMMANDS.map(({ operations, ...named }) => ({
+    ...named,
     operations: operations.map(({ name, model }) => ({ operation: findCliOperation(name)!, ...(model && { model }) })),
   }));
   const covered = new Set([
