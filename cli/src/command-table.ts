@@ -33,4 +33,19 @@ export const COMMANDS: Record<string, CommandEntry> = {
     group: GROUPS.server,
     load: async () => (await import("./commands/webhooks.ts")).webhooksCommand(),
   },
+  login: {
+    description: "Sign in to a server and save the credential.",
+    group: GROUPS.account,
+    load: async () => (await import("./commands/login.ts")).loginCommand(),
+  },
+  logout: {
+    description: "Remove the saved credential.",
+    group: GROUPS.account,
+    load: async () => (await import("./commands/logout.ts")).logoutCommand(),
+  },
+  whoami: {
+    description: "Show the server, the user and the permissions of the credential.",
+    group: GROUPS.account,
+    load: async () => (await import("./commands/whoami.ts")).whoamiCommand(),
+  },
 };

@@ -1,31 +1,70 @@
-// Resolves the server URL and the API key: from the flags, the environment, or the `gesso dev` that runs on this
-// machine.
+// Resolves the server URL and the API key: from the flags, the environment, the profile of `gesso login`, or the
+// `gesso dev` that runs on this machine. A stored key is only sent to the server it belongs to.
 import { type Client, type ClientOptions, createClient } from "@gesso/client";
 import { findRunningInstance } from "@gesso/dev/running-instance";
 import type { Command } from "commander";
+import { findProfile, selectProfileName } from "./credentials.ts";
 import { commandError } from "./exit-codes.ts";
 
-export type ConnectionFlags = { url?: string; key?: string; data: string };
-export type ServerConnection = { url: string; key: string };
+export type ConnectionFlags = { url?: string; key?: string; profile?: string; data?: string };
+/** `source`: where the key comes from, in words. */
+export type ServerConnection = { url: string; key: string; source: string };
 
-const DEFAULT_URL = "http://127.0.0.1:7788";
+export const DEFAULT_URL = "http://127.0.0.1:7788";
+export const DEFAULT_DATA = "./.gesso";
 
 export const withConnection = (command: Command): Command =>
   command
-    .option("--url <url>", "URL of the server (default: GESSO_URL, or the running gesso dev)")
-    .option("--key <key>", "API key (default: GESSO_API_KEY, or the key of the running gesso dev)")
-    .option("--data <directory>", "data directory of gesso dev", "./.gesso");
+    .option("--url <url>", "URL of the server (default: GESSO_URL, the profile, or the running gesso dev)")
+    .option("--key <key>", "API key (default: GESSO_API_KEY, the profile, or the running gesso dev)")
+    .option("--profile <name>", "profile of gesso login (default: GESSO_PROFILE, or default)")
+    .option("--data <directory>", `data directory of gesso dev (default: ${DEFAULT_DATA})`);
 
-export function resolveConnection({ url: address, key: keyFlag, data }: ConnectionFlags): ServerConnection {
-  const runningInstance = findRunningInstance(data);
-  const url = (address ?? process.env.GESSO_URL ?? "").replace(/\/+$/, "") || undefined;
-  const key = keyFlag ?? process.env.GESSO_API_KEY;
-  if (key) return { url: url ?? runningInstance?.url ?? DEFAULT_URL, key };
-  // The key of `gesso dev` is only sent to its own server.
-  if (runningInstance && (url === undefined || url === runningInstance.url)) return runningInstance;
-  throw commandError("auth", "No API key. Set GESSO_API_KEY, pass --key, or start gesso dev in this directory.");
+export function resolveConnection(flags: ConnectionFlags): ServerConnection {
+  const url = findRequestedUrl(flags);
+  if (flags.key !== undefined) {
+    process.stderr.write(
+      "Warning: other users of this machine can see a key on the command line. Use gesso login or GESSO_API_KEY.\n",
+    );
+  }
+  const key = flags.key ?? process.env.GESSO_API_KEY;
+  const stored = () => findStoredConnections(flags);
+  if (key) {
+    const source = flags.key === undefined ? "environment variable GESSO_API_KEY" : "option --key";
+    return { url: url ?? stored()[0]?.url ?? DEFAULT_URL, key, source };
+  }
+  const usable = stored().find((each) => url === undefined || each.url === url);
+  if (usable) return usable;
+  const where = url === undefined ? "" : ` for ${url}`;
+  throw commandError(
+    "auth",
+    `No API key${where}. Run gesso login, set GESSO_API_KEY, or start gesso dev in this directory.`,
+  );
+}
+
+/** The URL of the flag or the environment, without a slash at its end. */
+export const findRequestedUrl = ({ url }: ConnectionFlags): string | undefined =>
+  trimSlashes(url ?? process.env.GESSO_URL ?? "") || undefined;
+
+const trimSlashes = (url: string) => url.replace(/\/+$/, "");
+
+/** In the order in which they are used. A data directory or a profile that was asked for comes first, and alone. */
+function findStoredConnections({ profile, data }: ConnectionFlags): ServerConnection[] {
+  const instance = (directory: string): ServerConnection[] => {
+    const found = findRunningInstance(directory);
+    return found ? [{ ...found, source: `gesso dev in ${directory}` }] : [];
+  };
+  if (data !== undefined && profile === undefined) return instance(data);
+  const name = selectProfileName(profile);
+  const saved = findProfile(name);
+  if (!saved && (profile !== undefined || process.env.GESSO_PROFILE))
+    throw commandError("auth", `There is no profile ${name}. Run gesso login --profile ${name}.`);
+  const own = saved ? [{ url: saved.url, key: saved.key, source: `profile ${name}` }] : [];
+  return profile === undefined ? [...own, ...instance(DEFAULT_DATA)] : own;
 }
 
 /** The client's own logging is off: the command reports errors itself. */
-export const createCliClient = ({ url, key }: ServerConnection, fetch?: ClientOptions["fetch"]): Client =>
-  createClient({ baseUrl: url, apiKey: key, logLevel: "off", ...(fetch && { fetch }) });
+export const createCliClient = (
+  { url, key }: Pick<ServerConnection, "url" | "key">,
+  fetch?: ClientOptions["fetch"],
+): Client => createClient({ baseUrl: url, apiKey: key, logLevel: "off", ...(fetch && { fetch }) });

@@ -6,7 +6,7 @@ import { createAuthenticator } from "./access/authentication.ts";
 import { createConsoleLogin } from "./access/console-login.ts";
 import { createConsoleSessions } from "./access/console-sessions.ts";
 import { createCursorSigner } from "./access/cursors.ts";
-import { createIssuers } from "./access/issuers.ts";
+import { createIssuers, listCliIssuers } from "./access/issuers.ts";
 import { createSessionLookup } from "./access/session-lookup.ts";
 import { createSignInLimit } from "./access/sign-in-limit.ts";
 import { createUnknownKeyLimit } from "./access/unknown-key-limit.ts";
@@ -97,6 +97,7 @@ function composeAccess(config: Config, { database, clock, ids }: Services, deriv
       ...{ systemDatabase: database, accessTokens, ids, clock, invalidateCredentials },
       publicUrl: config.PUBLIC_URL,
     },
+    cliIssuers: listCliIssuers(config.OIDC_ISSUERS),
     console: {
       sessions: createConsoleSessions({ database, lookup, keys, clock, ids }),
       login: createConsoleLogin({

@@ -74,6 +74,7 @@ async function startHttp(composed: ComposedServices, config: Config, role: strin
           streams,
           findClientAddress,
           console: composed.console,
+          cliIssuers: composed.cliIssuers,
         },
         {
           callbacks: callbackSigner,

@@ -21,7 +21,9 @@ beforeAll(async () => {
 afterAll(() => void server.close());
 
 async function runConsole(key: string) {
-  const child = spawn(process.execPath, [BIN, "console", "--url", url, "--key", key]);
+  const child = spawn(process.execPath, [BIN, "console", "--url", url], {
+    env: { ...process.env, GESSO_API_KEY: key },
+  });
   const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "exit")]);
   return { code, stdout, stderr };
 }

@@ -64,6 +64,19 @@ const Issuer = z
         scopes: z.array(z.string().refine(isScope)).default(["*"]),
       })
       .optional(),
+    /** The public client of `gesso login` at this issuer. Without it, people paste an API key. */
+    cli: z
+      .strictObject({
+        client_id: z.string().min(1),
+        /** OAuth scope of the sign-in. */
+        scope: z
+          .string()
+          .regex(/^[\x21-\x7e]+( [\x21-\x7e]+)*$/)
+          .default("openid"),
+        /** Sent with the authorization and token requests, for example to name the audience. */
+        parameters: z.record(z.string().regex(/^[a-z_]{1,64}$/), z.string()).default({}),
+      })
+      .optional(),
   })
   .refine(
     ({ tenant_id, tenant_claim, tenants }) =>
@@ -71,6 +84,12 @@ const Issuer = z
     "either tenant_id, or tenant_claim with tenants",
   );
 export type Issuer = z.output<typeof Issuer>;
+/** What `gesso login` needs to know. Every caller may read it. */
+export type CliIssuer = { id: string; issuer: string } & NonNullable<Issuer["cli"]>;
+
+export const listCliIssuers = (issuers: readonly Issuer[]): CliIssuer[] =>
+  issuers.flatMap(({ id, issuer, cli }) => (cli ? [{ id, issuer, ...cli }] : []));
+
 export type ConsoleIssuer = Issuer & { console: NonNullable<Issuer["console"]> };
 
 export const IssuersEnv = z.object({

@@ -3,6 +3,7 @@
 import { Hono } from "hono";
 import { Fault } from "../faults.ts";
 import { WEBHOOK_USER_AGENT } from "../webhooks/message-headers.ts";
+import { cliConfigRoutes } from "./cli-config.ts";
 import { type ConsoleOptions, consoleRoutes } from "./console/console-routes.ts";
 import { corsMiddleware } from "./cors.ts";
 import { createDownloadLimit } from "./download-limit.ts";
@@ -56,6 +57,7 @@ export function createApp(
   app.route("/", webhookKeyRoutes(http.webhooks, log));
   app.route("/", healthRoutes(checks, http.runs.clock));
   app.route("/", errorPageRoutes());
+  app.route("/", cliConfigRoutes(http.cliIssuers));
   if (consoleOptions) app.route("/", consoleRoutes(http, { ...consoleOptions, publicUrl }));
   app.route("/", startPageRoutes(publicUrl, consoleOptions !== undefined));
   app.get("/openapi.json", (context) => context.body(openApi, 200, { "content-type": "application/json" }));

@@ -4,6 +4,7 @@ import type { Authenticator } from "../access/authentication.ts";
 import type { ConsoleLogin } from "../access/console-login.ts";
 import type { ConsoleSessions } from "../access/console-sessions.ts";
 import type { CursorSigner } from "../access/cursors.ts";
+import type { CliIssuer } from "../access/issuers.ts";
 import type { SignInLimit } from "../access/sign-in-limit.ts";
 import type { Database } from "../db/connect.ts";
 import type { EventStreams } from "../events/event-streams.ts";
@@ -41,4 +42,6 @@ export type HttpServices = {
   streams: EventStreams;
   findClientAddress: FindClientAddress;
   console: ConsoleAccess;
+  /** The identity providers that the command line has a client at. */
+  cliIssuers: readonly CliIssuer[];
 };

@@ -7,6 +7,10 @@ import { newSigner } from "../corpora/tokens.ts";
 
 export const CONSOLE_CLIENT = { client_id: "console", client_secret: "a secret of the console in a test" };
 
+/** A public client for native applications, which may be sent back to any port of 127.0.0.1. */
+export const CLI_CLIENT = { client_id: "cli", scope: "openid images:write runs:read keys:write" };
+export const CLI_AUDIENCE = "urn:gesso:cli";
+
 export type LoginProvider = { issuer: string; close(): void };
 
 /** `redirectUris` is called with the first request: a test can start its API after the provider. */
@@ -21,13 +25,28 @@ export async function startLoginProvider(redirectUris: () => string[]): Promise<
           ...{ ...CONSOLE_CLIENT, redirect_uris: redirectUris() },
           ...{ grant_types: ["authorization_code"], response_types: ["code"], id_token_signed_response_alg: alg },
         },
+        {
+          ...{ client_id: CLI_CLIENT.client_id, application_type: "native", token_endpoint_auth_method: "none" },
+          ...{ redirect_uris: ["http://127.0.0.1/callback"], grant_types: ["authorization_code"] },
+          ...{ response_types: ["code"], id_token_signed_response_alg: alg },
+        },
       ],
+      features: {
+        resourceIndicators: {
+          enabled: true,
+          getResourceServerInfo: () => ({
+            ...{ scope: CLI_CLIENT.scope.replace("openid ", ""), audience: CLI_AUDIENCE, accessTokenTTL: 600 },
+            ...{ accessTokenFormat: "jwt" as const, jwt: { sign: { alg } } },
+          }),
+        },
+      },
       cookies: { keys: ["a key of cookies in a test"] },
       pkce: { required: () => true },
       // The console is the provider's own application: nothing is asked beyond the login.
       async loadExistingGrant({ oidc }) {
         const grant = new oidc.provider.Grant({ clientId: oidc.client!.clientId, accountId: oidc.session!.accountId! });
         grant.addOIDCScope("openid");
+        grant.addResourceScope(CLI_AUDIENCE, CLI_CLIENT.scope.replace("openid ", ""));
         await grant.save();
         return grant;
       },
@@ -79,11 +98,14 @@ export async function logInAtProvider(browser: Browser, startUrl: string, login:
       if (hostOf(url) !== host) return url;
       continue;
     }
-    const action = /<form[^>]*action="([^"]+)"/.exec(await response.text())?.[1];
+    const page = await response.text();
+    const action = /<form[^>]*action="([^"]+)"/.exec(page)?.[1];
+    // The provider asks for consent too if the client is a native application.
+    const prompt = /name="prompt" value="(\w+)"/.exec(page)?.[1] ?? "login";
     if (!action) throw new Error(`${url} has no form`);
     const submitted = await visit(browser, new URL(action, url).href, {
       method: "POST",
-      body: new URLSearchParams({ prompt: "login", login, password: "any" }),
+      body: new URLSearchParams({ prompt, login, password: "any" }),
     });
     url = new URL(submitted.headers.get("location")!, url).href;
   }
