@@ -54,7 +54,8 @@ const ALLOWED_IMPORTS: Record<string, string[]> = {
 /** Composition files may import any module; the list says which files may import them. */
 const COMPOSITION_FILES: Record<string, string[]> = {
   "clear-environment": ["config"],
-  config: ["compose", "main"],
+  config: ["compose", "main", "config-listing"],
+  "config-listing": ["main"],
   compose: ["main"],
   main: [],
 };

@@ -1,5 +1,5 @@
-// The commands written by hand, with the line that `gesso --help` shows. The code of a command is loaded when it is used,
-// so that every command starts fast. The commands of the API's operations are not in this table.
+// The commands written by hand, with the line that `gesso --help` shows. The code of a command is loaded when it is
+// used, so that every command starts fast. The commands of the API's operations are not in this table.
 import type { Command } from "commander";
 
 export type CommandEntry = {
@@ -27,6 +27,11 @@ export const COMMANDS: Record<string, CommandEntry> = {
     description: "Check the configuration, the dependencies and every enabled provider.",
     group: GROUPS.server,
     load: async () => (await import("./commands/doctor.ts")).doctorCommand(),
+  },
+  config: {
+    description: "Print the settings of the server.",
+    group: GROUPS.server,
+    load: async () => (await import("./commands/config.ts")).configCommand(),
   },
   webhooks: {
     description: "Receive and test webhooks on this machine.",

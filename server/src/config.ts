@@ -138,9 +138,12 @@ export type ConfigurationReport = {
 
 type Environment = Record<string, string | undefined>;
 
-export function inspectConfiguration(environment: Environment = process.env): ConfigurationReport {
-  // `NAME=` in an env file means that the setting is absent.
-  const env = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ""));
+/** `NAME=` in an env file means that the setting is absent. */
+export const readEnvironment = (environment: Environment = process.env): Environment =>
+  Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ""));
+
+export function inspectConfiguration(environment?: Environment): ConfigurationReport {
+  const env = readEnvironment(environment);
   const parsed = Env.safeParse(env);
   const { GESSO_CONFIG: path } = CatalogueEnv.parse(env);
   const { file, problems, formatProblems, exists } = loadCatalogue(path, env.GESSO_CONFIG !== undefined);
@@ -231,8 +234,8 @@ export const configurationError = (lines: string[]): Error =>
  * Reads the configuration of the fetcher process. The fetcher handles untrusted URLs, so it refuses to start while its
  * environment contains a credential of any other part.
  */
-export function readFetcherConfig(environment: Environment = process.env) {
-  const env = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ""));
+export function readFetcherConfig(environment?: Environment) {
+  const env = readEnvironment(environment);
   const parsed = z
     .object({ ...FetchEnv.shape, ...LogEnv.shape, PUBLIC_URL: HttpEnv.shape.PUBLIC_URL })
     .required({ FETCHER_TOKEN: true })

@@ -2,6 +2,7 @@
 // Starts the requested role: `--role api`, `--role worker`, or both with `--role all`. Any number of processes may run.
 // `--role fetcher` starts a process that fetches URLs for all others and has none of their secrets.
 // `--role doctor` checks the configuration and the dependencies, prints a report and exits.
+// `--role config` prints every setting, its value and its source, without secrets.
 // `--role reseal` encrypts stored secrets and authenticates the audit log with the current GESSO_SECRET, and exits.
 import type { Server } from "node:http";
 import { fileURLToPath } from "node:url";
@@ -19,6 +20,7 @@ import {
   readFetcherConfig,
   removeSecretsFromEnvironment,
 } from "./config.ts";
+import { listConfiguration, renderListing } from "./config-listing.ts";
 import { repairEventClock } from "./db/event-log.ts";
 import { migrate } from "./db/migrate.ts";
 import { saveRetentionDays } from "./db/runs/retention.ts";
@@ -132,6 +134,15 @@ async function runDoctor(isJson: boolean): Promise<number> {
   return report.ok ? 0 : 1;
 }
 
+/** Exit code 1: the server refuses a value. A missing setting is not an error here. */
+function runConfigListing({ json, sources, "dev-settings": devSettings }: Options): number {
+  const listing = listConfiguration(devSettings.split(","));
+  process.stdout.write(json ? `${JSON.stringify(listing, null, 2)}\n` : renderListing(listing, sources));
+  for (const problem of listing.problems) process.stderr.write(`${problem}\n`);
+  const hasInvalid = listing.settings.some(({ problem }) => problem !== undefined && problem !== "required");
+  return hasInvalid || listing.problems.length > 0 ? 1 : 0;
+}
+
 /** Exit code 1: some secrets cannot be read with any accepted secret. */
 async function runReseal(config: Config): Promise<number> {
   const store = composeSecretStore(config);
@@ -147,14 +158,25 @@ async function runReseal(config: Config): Promise<number> {
   }
 }
 
-const OPTIONS = { role: { type: "string", default: "all" }, json: { type: "boolean", default: false } } as const;
-const ROLES = ["api", "worker", "all", "fetcher", "doctor", "reseal"];
+const OPTIONS = {
+  role: { type: "string", default: "all" },
+  json: { type: "boolean", default: false },
+  sources: { type: "boolean", default: false },
+  "dev-settings": { type: "string", default: "" },
+} as const;
+type Options = ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>["values"];
+const ROLES = ["api", "worker", "all", "fetcher", "doctor", "config", "reseal"];
 
 async function main(): Promise<void> {
-  const { role, json } = parseArgs({ options: OPTIONS }).values;
+  const options = parseArgs({ options: OPTIONS }).values;
+  const { role, json } = options;
   if (!ROLES.includes(role)) throw new Error(`Unknown role ${role}. Roles: ${ROLES.join(", ")}.`);
   if (role === "doctor") {
     process.exitCode = await runDoctor(json);
+    return;
+  }
+  if (role === "config") {
+    process.exitCode = runConfigListing(options);
     return;
   }
   if (role === "fetcher") {
