@@ -58,13 +58,18 @@ async function relaunchWithBundledNode() {
   });
 }
 
+/** The package `node` has it in a clone, and one package per system in an installation. */
 async function findBundledNode() {
   const { createRequire } = await import("node:module");
-  try {
-    const manifest = createRequire(import.meta.url).resolve("node/package.json");
-    const node = join(dirname(manifest), "bin", "node");
-    return existsSync(node) ? node : undefined;
-  } catch {
-    return undefined;
+  const system = `${process.platform}-${process.arch}`;
+  const require = createRequire(import.meta.url);
+  for (const name of [`node-${system}`, `node-bin-${system}`, "node"]) {
+    try {
+      const node = join(dirname(require.resolve(`${name}/package.json`)), "bin", "node");
+      if (existsSync(node)) return node;
+    } catch {
+      // The package is not installed.
+    }
   }
+  return undefined;
 }

