@@ -1,8 +1,8 @@
 // The checks of `gesso doctor` inside a running server, for operators. They read whole tables and ask providers, so
 // concurrent requests share one check, and its result is kept for CACHE_MS.
-import manifest from "../../package.json" with { type: "json" };
 import type { Clock } from "../kit/clock.ts";
 import type { SystemChecks } from "../kit/schemas/system.ts";
+import { VERSION } from "../kit/version.ts";
 import { diagnose, type Installation } from "./doctor.ts";
 import type { DoctorCheck, DoctorReport } from "./report.ts";
 
@@ -20,7 +20,7 @@ export function createInstallationCheck(installation: Installation, { clock, che
   const run = async (): Promise<SystemChecks> => {
     const { ok, checks, providers } = await check(installation, clock.now);
     return {
-      ...{ version: manifest.version, started_at, checked_at: new Date(clock.now()).toISOString(), ok },
+      ...{ version: VERSION, started_at, checked_at: new Date(clock.now()).toISOString(), ok },
       checks: checks.map(renderCheck),
       providers: providers.map(({ key, known, unasked, missing, ...rest }) => ({
         ...{ ...renderCheck(rest), key, known, unasked, missing: missing.map(({ as }) => as) },

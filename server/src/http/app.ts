@@ -2,6 +2,7 @@
 // the console and a few HTML pages.
 import { Hono } from "hono";
 import { Fault } from "../faults.ts";
+import { VERSION } from "../kit/version.ts";
 import { WEBHOOK_USER_AGENT } from "../webhooks/message-headers.ts";
 import { cliConfigRoutes } from "./cli-config.ts";
 import { type ConsoleOptions, consoleRoutes } from "./console/console-routes.ts";
@@ -42,6 +43,7 @@ export function createApp(
   const openApi = JSON.stringify(generateOpenApi());
   app.use(async (context, next) => {
     context.header("x-request-id", `req_${http.runs.ids.next().replaceAll("-", "")}`);
+    context.header("x-gesso-version", VERSION);
     // A webhook sent to this API could create an event that sends the next webhook, in an endless loop.
     if (context.req.header("user-agent") === WEBHOOK_USER_AGENT)
       return respondWithFault(context, new Fault("permission_denied", { reason: "own_webhook" }), log);

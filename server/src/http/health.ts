@@ -1,7 +1,8 @@
-// Liveness and readiness endpoints. Readiness performs a real operation on each dependency. Only a dependency without
+// Liveness, readiness and version endpoints. Readiness performs a real operation on each dependency. Only a dependency without
 // which no request can be served makes a process unready: a load balancer would otherwise remove every process at once.
 import { Hono } from "hono";
 import type { Clock } from "../kit/clock.ts";
+import { VERSION } from "../kit/version.ts";
 
 type HealthCheck = () => Promise<void>;
 /** `degrading`: dependencies that some requests need, such as storage. Their failure is only reported. */
@@ -19,6 +20,7 @@ export function healthRoutes({ required, degrading }: HealthChecks, clock: Clock
   const app = new Hono();
   const runRequired = cacheChecks(required, clock, REQUIRED_TIMEOUT_MS);
   const runDegrading = cacheChecks(degrading, clock, DEGRADING_TIMEOUT_MS);
+  app.get("/version", (context) => context.json({ version: VERSION }));
   app.get("/livez", (context) => context.json({ status: "ok" }));
   app.get("/readyz", async (context) => {
     const [requiredResults, degradingResults] = await Promise.all([runRequired(), runDegrading()]);

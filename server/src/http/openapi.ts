@@ -5,9 +5,11 @@ import { IMAGE_REFERENCE_PATTERN } from "../kit/image-fields.ts";
 import type { BodyKind, Operation } from "../kit/operation.ts";
 import { EVENT_DATA, Event } from "../kit/schemas/events.ts";
 import { ErrorBody, type JsonObject, Run } from "../kit/schemas/run.ts";
+import { VERSION } from "../kit/version.ts";
 import { operations } from "../operations/all.ts";
 
-const VERSION = "1.11.0-beta";
+/** Of the interface, which changes less often than the program. */
+const INTERFACE_VERSION = "1.11.0-beta";
 const MEDIA: Record<BodyKind, string> = { json: "application/json", form: "multipart/form-data" };
 
 export function generateOpenApi(): JsonObject {
@@ -23,7 +25,8 @@ export function generateOpenApi(): JsonObject {
     openapi: "3.1.0",
     info: {
       title: "Gesso",
-      version: VERSION,
+      version: INTERFACE_VERSION,
+      "x-gesso-version": VERSION,
       summary: "Generate and edit images and videos with many models through one API",
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },

@@ -1,7 +1,7 @@
 // The console below `/console`: its files, the sign-in, and the operations of the API with the session cookie as their
 // only credential. The cookie counts nowhere else.
 import { Hono } from "hono";
-import manifest from "../../../package.json" with { type: "json" };
+import { VERSION } from "../../kit/version.ts";
 import { acceptsEventStream } from "../event-stream.ts";
 import type { HttpServices } from "../http-services.ts";
 import { operationRoutes } from "../operation-routes.ts";
@@ -28,7 +28,7 @@ export function consoleRoutes(
   const app = new Hono<HttpBindings>();
   const oidc = issuerIds.map((id) => ({ id, url: `/console/session/oidc/${id}` }));
   const config = {
-    version: manifest.version,
+    version: VERSION,
     public_url: publicUrl,
     sign_in_methods: { code: isLoopback, key: true, oidc },
   };

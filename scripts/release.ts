@@ -1,0 +1,67 @@
+// `npm run release`: builds what a release publishes into dist/release, checks it, and prints it with checksums. It
+// publishes nothing by itself: the commands for that are printed last. With `--names`, it also asks the registry whether
+// the names of the packages are free or hold an older version.
+import { execFileSync, spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { buildPackage } from "./release/build-package.ts";
+import { CLIENT_NAME, PACKAGE_NAME, VERSION } from "./release/package-names.ts";
+import { readChanges } from "./release/read-changes.ts";
+
+const TARGET = resolve("dist/release");
+const PACKAGE_FOLDER = resolve("dist/package");
+const CLIENT_FOLDER = resolve("sdk/dist");
+
+const run = (command: string, ...parameters: string[]) =>
+  execFileSync(command, parameters, { encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] });
+const bin = (name: string) => resolve("node_modules/.bin", name);
+
+function pack(folder: string): void {
+  run("npm", "pack", folder, "--silent", "--pack-destination", TARGET);
+}
+
+/** Undefined: the name is free. */
+function findPublishedVersion(name: string): string | undefined {
+  const { status, stdout } = spawnSync("npm", ["view", name, "version"], { encoding: "utf8" });
+  return status === 0 ? stdout.trim() : undefined;
+}
+
+function describeName(name: string): string {
+  const published = findPublishedVersion(name);
+  if (published === undefined) return `${name}: free on this registry`;
+  return `${name}: has version ${published}. Publish only if it is yours`;
+}
+
+rmSync(TARGET, { recursive: true, force: true });
+mkdirSync(TARGET, { recursive: true });
+const changes = readChanges(readFileSync("CHANGELOG.md", "utf8"), VERSION);
+
+console.log(`Gesso ${VERSION}`);
+buildPackage(PACKAGE_FOLDER);
+run("npm", "run", "--silent", "build", "-w", "sdk");
+console.log(run(bin("publint"), "--strict", PACKAGE_FOLDER).trim());
+console.log(run("npm", "run", "--silent", "check", "-w", "sdk").trim());
+console.log(run(process.execPath, "scripts/sbom.ts").trim());
+for (const folder of [PACKAGE_FOLDER, CLIENT_FOLDER]) pack(folder);
+for (const name of ["all-packages", "server-production"])
+  writeFileSync(join(TARGET, `${name}.cdx.json`), readFileSync(join("dist/sbom", `${name}.cdx.json`)));
+writeFileSync(join(TARGET, "CHANGES.md"), changes);
+
+const files = readdirSync(TARGET).sort();
+const digestOf = (file: string) =>
+  createHash("sha256")
+    .update(readFileSync(join(TARGET, file)))
+    .digest("hex");
+writeFileSync(join(TARGET, "SHA256SUMS"), files.map((file) => `${digestOf(file)}  ${file}\n`).join(""));
+
+console.log("\ndist/release:");
+for (const file of files)
+  console.log(
+    `  ${file.padEnd(34)}${String(statSync(join(TARGET, file)).size).padStart(9)} bytes  sha256 ${digestOf(file)}`,
+  );
+if (process.argv.includes("--names")) console.log(`\n${[PACKAGE_NAME, CLIENT_NAME].map(describeName).join("\n")}`);
+console.log(`\nTo publish, in a CI whose identity the registry trusts:
+  git tag -s v${VERSION} && git push origin v${VERSION}
+  npm publish dist/release/<file>.tgz --provenance --access public      (both packages, the client first)
+  cosign sign-blob --yes --bundle dist/release/SHA256SUMS.sigstore.json dist/release/SHA256SUMS`);
