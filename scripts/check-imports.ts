@@ -42,6 +42,7 @@ const ALLOWED_IMPORTS: Record<string, string[]> = {
     "providers",
     "runs",
     "library",
+    "idempotency",
     "events",
     "webhooks",
     "access",

@@ -1,6 +1,6 @@
 // `npm run release`: builds what a release publishes into dist/release, checks it, and prints it with checksums. It
-// publishes nothing by itself: the commands for that are printed last. With `--names`, it also asks the registry whether
-// the names of the packages are free or hold an older version.
+// publishes nothing by itself: the commands for that are printed last. With `--names`, it also asks the registry
+// whether the names of the packages are free or hold an older version.
 import { execFileSync, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";

@@ -1,5 +1,6 @@
-// Liveness, readiness and version endpoints. Readiness performs a real operation on each dependency. Only a dependency without
-// which no request can be served makes a process unready: a load balancer would otherwise remove every process at once.
+// Liveness, readiness and version endpoints. Readiness performs a real operation on each dependency. Only a dependency
+// without which no request can be served makes a process unready: a load balancer would otherwise remove every process
+// at once.
 import { Hono } from "hono";
 import type { Clock } from "../kit/clock.ts";
 import { VERSION } from "../kit/version.ts";
