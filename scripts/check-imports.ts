@@ -49,6 +49,7 @@ const ALLOWED_IMPORTS: Record<string, string[]> = {
     "faults",
     "observe",
     "type db",
+    "type idempotency",
   ],
 };
 
@@ -110,6 +111,7 @@ const RESTRICTED_PACKAGES: [name: RegExp, modules: string[]][] = [
   [/^@aws-sdk\//, ["storage"]],
   [/^pino$/, ["observe"]],
   [/^yaml$/, ["catalogue"]],
+  [/^@modelcontextprotocol\//, ["http"]],
   // Local models are a provider: their files are installed beside the server and run in child processes.
   [
     /^node:(fs|child_process)\b/,

@@ -110,6 +110,12 @@ function composeAccess(config: Config, { database, clock, ids }: Services, deriv
   };
 }
 
+const composeMcp = (config: Config, deriveKeys: KeyDerivation) => ({
+  issuerUrls: config.OIDC_ISSUERS.map(({ issuer }) => issuer),
+  confirmAbove: config.MCP_CONFIRM_ABOVE,
+  stateSecrets: deriveKeys("mcp-state"),
+});
+
 const toInstallation = (config: Config) => ({
   ...{ settings: config, isServer: true, missing: [], catalogue: config.catalogue },
   ...{ enabledProviders: config.providers, disabledProviders: config.disabledProviders },
@@ -177,6 +183,7 @@ export function composeServices(config: Config, role: string) {
     sandboxStatus: decoders.sandboxStatus,
     findClientAddress: createClientAddressFinder(createIpRangeMatcher(config.TRUSTED_PROXIES)),
     cursors: createCursorSigner(deriveKeys("cursors"), clock),
+    mcp: composeMcp(config, deriveKeys),
     checkInstallation: createInstallationCheck(toInstallation(config), { clock }),
     findImageLibraryProblem: async () => findLibraryProblem((await decoders.sandboxStatus())?.libraries),
     async close() {

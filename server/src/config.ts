@@ -16,6 +16,7 @@ import { EventStreamsEnv } from "./events/event-streams.ts";
 import { BodyBudgetEnv } from "./http/body-budget.ts";
 import { CorsEnv } from "./http/cors.ts";
 import { LoadSheddingEnv } from "./http/load-shedding.ts";
+import { McpEnv } from "./http/mcp/confirm-cost.ts";
 import { DecoderEnv } from "./images/decoder-pool.ts";
 import { CrashPointEnv } from "./observe/crash-points.ts";
 import { LogEnv } from "./observe/log.ts";
@@ -55,6 +56,7 @@ const HttpEnv = z.object({
   TRUSTED_PROXIES: ipRangeList().describe(
     "IP addresses and ranges of your own reverse proxies, comma-separated. Default: none",
   ),
+  ...McpEnv.shape,
   ...LoadSheddingEnv.shape,
   ...BodyBudgetEnv.shape,
 });

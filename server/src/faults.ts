@@ -128,6 +128,10 @@ export const faults = {
   tree_too_deep: { status: 422, message: "A run tree has at most 64 levels. Upload the image to start a new tree." },
   insufficient_credits: { status: 402, message: "The balance is too low for this run. Add credit first." },
   spend_limit_reached: { status: 402, message: "The run would exceed a spending limit. See details." },
+  confirmation_required: {
+    status: 402,
+    message: "The run costs more than a tool may spend without asking. Repeat the call with confirm_cost.",
+  },
   conflict: {
     status: 409,
     message: "The current state does not allow this operation. See details.reason.",
@@ -216,6 +220,9 @@ const detailedMessages: Partial<Record<FaultCode, DetailedMessage>> = {
     max_bytes !== undefined && `The source image is too large. The limit is ${max_bytes} bytes.`,
   unsupported_media_type: ({ accepted }) =>
     accepted !== undefined && `This Content-Type is not supported here. Send ${listedMediaTypes(accepted)}.`,
+  confirmation_required: ({ estimate, confirm_above }) =>
+    estimate !== undefined &&
+    `The run would cost $${estimate}, and a tool may spend $${confirm_above} without asking. Ask the user, then repeat the call with confirm_cost: ${estimate}.`,
   mask_mismatch: describeMaskMismatch,
   provider_rejected_input: (details) => details.reason === "mask_mismatch" && describeMaskMismatch(details),
   rate_limited: ({ retry_after }) => retry_after !== undefined && `Rate limit exceeded. Retry after ${retry_after} s.`,

@@ -84,6 +84,7 @@ async function startHttp(composed: ComposedServices, config: Config, role: strin
           corsOrigins: config.CORS_ORIGINS,
           addressDownloads: config.ADDRESS_DOWNLOADS,
           publicUrl: config.PUBLIC_URL,
+          mcp: composed.mcp,
           console: config.CONSOLE ? { folder: CONSOLE_FOLDER, isLoopback: isLoopbackInstallation(config) } : undefined,
         },
       )

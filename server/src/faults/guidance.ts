@@ -279,6 +279,12 @@ export const faultGuidance: Record<FaultCode, { when: string; fix: string }> = {
       "Raise the limit, wait for the next UTC day or month, or choose a cheaper model. For an unknown price, the " +
       "operator sets `price` in `gesso.yaml`.",
   },
+  confirmation_required: {
+    when:
+      "A tool of the MCP server would create a run whose estimate is above `MCP_CONFIRM_ABOVE`, and the client cannot " +
+      "ask its user. `details.estimate` is the cost in US dollars. No run was created.",
+    fix: "Ask the user. Then repeat the call with `confirm_cost` set to at least `details.estimate`.",
+  },
   conflict: {
     when:
       "The resource does not allow the operation now. `details.reason` is `already_member`, `last_owner`, " +

@@ -71,7 +71,7 @@ export type AdmittedRequest = {
 
 export async function admitRequest(
   { rateLimiter, waitLimiter, streamLimiter, loadShedder, bodyBudget, parseTurns }: Admission,
-  { caller, operation }: { caller: Caller; operation: Operation },
+  { caller, operation }: { caller: Caller; operation: Pick<Operation, "http"> },
   context: Context,
 ): Promise<AdmittedRequest> {
   const setHeaders = () => setRateLimitHeaders(context, rateLimiter, caller);

@@ -1,5 +1,5 @@
-// The HTTP application: operations, files, exports, provider callbacks, webhook keys, health, the OpenAPI document,
-// the console and a few HTML pages.
+// The HTTP application: operations, the MCP server, files, exports, provider callbacks, webhook keys, health, the OpenAPI
+// document, the console and a few HTML pages.
 import { Hono } from "hono";
 import { Fault } from "../faults.ts";
 import { VERSION } from "../kit/version.ts";
@@ -14,6 +14,7 @@ import { exportRoutes } from "./exports.ts";
 import { fileRoutes } from "./files.ts";
 import { type HealthChecks, healthRoutes } from "./health.ts";
 import type { HttpServices } from "./http-services.ts";
+import { type McpOptions, mcpRoutes } from "./mcp/mcp-routes.ts";
 import { generateOpenApi } from "./openapi.ts";
 import { operationRoutes } from "./operation-routes.ts";
 import { errorPageRoutes } from "./pages/error-pages.ts";
@@ -32,11 +33,12 @@ export type HttpAppOptions = {
   publicUrl: string;
   /** Undefined: no console. */
   console?: Omit<ConsoleOptions, "publicUrl"> | undefined;
+  mcp: Pick<McpOptions, "issuerUrls" | "confirmAbove" | "stateSecrets">;
 };
 
 export function createApp(
   http: HttpServices,
-  { callbacks, checks, corsOrigins, addressDownloads, publicUrl, console: consoleOptions }: HttpAppOptions,
+  { callbacks, checks, corsOrigins, addressDownloads, publicUrl, console: consoleOptions, mcp }: HttpAppOptions,
 ): Hono<HttpBindings> {
   const { log } = http.runs;
   const app = new Hono<HttpBindings>();
@@ -53,6 +55,7 @@ export function createApp(
   app.use("/api/*", corsMiddleware(corsOrigins));
   app.use("/openapi.json", corsMiddleware(corsOrigins));
   app.route("/", operationRoutes(http));
+  app.route("/", mcpRoutes(http, { ...mcp, publicUrl, corsOrigins }));
   app.route("/", fileRoutes(http.runs, createDownloadLimit(http.findClientAddress, addressDownloads)));
   app.route("/", exportRoutes(http));
   app.route("/", callbackRoutes(http.runs, callbacks));

@@ -97,7 +97,8 @@ type FileField = { format?: string; "x-inline"?: boolean; items?: FileField; max
 const isForFile = (field: FileField) => field.format === "binary" || field["x-inline"] === true;
 const PART_HEADER_BYTES = 64 * 1024;
 
-async function readJson(
+/** Reads a JSON object. `mayBeInline`: base64 images in it do not count towards the limit of 1 MiB. */
+export async function readJson(
   context: Context<HttpBindings>,
   mayBeInline: boolean,
   admission: BodyAdmission,

@@ -48,6 +48,19 @@ export async function reportUsage(
   };
 }
 
+/** What is left of the spending limit of the caller's access token, in US dollars. Undefined without such a limit. */
+export async function findTokenSpendLeft({
+  database,
+  caller,
+}: Pick<RequestContext, "database" | "caller">): Promise<number | undefined> {
+  const { token, tenant_id } = caller;
+  if (token?.max_spend === null || !token) return undefined;
+  const { token_id } = token;
+  const budget = (await listBudgets(database, tenant_id, { token_id })).find(({ holder_id }) => holder_id === token_id);
+  // The budget is inserted with the first run of the token.
+  return budget ? ((budget.total_limit ?? 0) - budget.total_used) / 1e6 : token.max_spend;
+}
+
 /** The numbers of any tenant, for the operator: `database` is not scoped to a tenant. */
 export async function reportTenantUsage(
   { clock }: Pick<Services, "clock">,

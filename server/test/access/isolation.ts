@@ -43,7 +43,7 @@ export async function startTestApi(
     { ...composed, runs: services, webhooks: composed.webhookServices, runWaiter, clientRequests, streams },
     {
       ...{ callbacks: composed.callbackSigner, checks, corsOrigins: [], addressDownloads: 0 },
-      publicUrl: config.PUBLIC_URL,
+      ...{ publicUrl: config.PUBLIC_URL, mcp: composed.mcp },
       console: config.CONSOLE ? { folder: consoleFolder, isLoopback: isLoopbackInstallation(config) } : undefined,
     },
   );

@@ -1,0 +1,57 @@
+import { z } from "zod";
+import { Fault } from "../../../faults.ts";
+import type { Operation } from "../../../kit/operation.ts";
+import type { JsonObject } from "../../../kit/schemas/run.ts";
+import { findOperation, operations } from "../../../operations/all.ts";
+import { estimateRun } from "../../../operations/runs/estimate.ts";
+import { argumentsSchema, contentSchema, fieldOf, READS, type Tool, type ToolAnswer } from "../tool.ts";
+import { describeObstacle } from "./call-operation.ts";
+
+const OperationSummary = z.object({ name: z.string(), summary: z.string() });
+const OperationAnswer = z.object({
+  operations: z.array(OperationSummary).optional(),
+  name: z.string().optional(),
+  summary: z.string().optional(),
+  input_schema: z.record(z.string(), z.unknown()).optional(),
+  rules: z.array(z.string()).optional(),
+  example: z.record(z.string(), z.unknown()).optional(),
+});
+
+function listOperations(): ToolAnswer {
+  const callable = operations.filter((operation) => describeObstacle(operation) === undefined);
+  const summaries = callable.map(({ name, summary }) => ({ name, summary }));
+  return {
+    text: summaries.map(({ name, summary }) => `${name}: ${summary}`).join("\n"),
+    content: { operations: summaries },
+  };
+}
+
+function describe({ name, summary, input, rules = [], example }: Operation): ToolAnswer {
+  const { $schema: _, ...schema } = z.toJSONSchema(input, { io: "input", unrepresentable: "any" }) as JsonObject;
+  const described = {
+    ...{ name, summary, input_schema: schema, example },
+    rules: rules.map(({ description }) => description),
+  };
+  return { text: JSON.stringify(described), content: described };
+}
+
+export const describeOperation: Tool = {
+  name: "describe_operation",
+  title: "Describe operations of the API",
+  description: "List all operations of the Gesso API, or show the input of one, for call_operation.",
+  annotations: READS,
+  inputSchema: argumentsSchema({
+    operation: fieldOf(estimateRun, "operation")
+      .optional()
+      .describe("Name of the operation. Without it, the tool lists all operations"),
+  }),
+  outputSchema: contentSchema(OperationAnswer),
+  describe({ operation: name }) {
+    if (name === undefined) return listOperations();
+    const operation = findOperation(String(name));
+    if (operation) return describe(operation);
+    throw new Fault("validation_error", {
+      errors: [{ path: "/operation", code: "unknown_value", message: "There is no operation with this name." }],
+    });
+  },
+};

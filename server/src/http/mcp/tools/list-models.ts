@@ -1,0 +1,36 @@
+import { z } from "zod";
+import { ModelCatalogue } from "../../../kit/schemas/catalogue.ts";
+import type { JsonObject } from "../../../kit/schemas/run.ts";
+import { getCatalogue } from "../../../operations/catalogue/get.ts";
+import { argumentsSchema, contentSchema, READS, type Tool } from "../tool.ts";
+
+const Model = ModelCatalogue.shape.models.element;
+const Offer = Model.shape.offers.element.pick({ task: true, provider: true, price: true, per: true, latency: true });
+const ModelList = z.object({ models: z.array(Model.omit({ offers: true }).extend({ offers: z.array(Offer) })) });
+
+export const listModels: Tool = {
+  name: "list_models",
+  title: "List models and prices",
+  description: "List the models that this server offers, with their tasks, prices in US dollars and speed.",
+  annotations: READS,
+  inputSchema: argumentsSchema({}),
+  outputSchema: contentSchema(ModelList),
+  translate: (input) => ({ operation: getCatalogue, input }),
+  answer(response) {
+    const { models } = response as unknown as ModelCatalogue;
+    const listed = models.map(({ model, description, offers }) => ({
+      ...{ model, description },
+      // The offer that is used first for each task.
+      offers: offers
+        .filter(({ preferred }) => preferred)
+        .map(({ task, provider, price, per, latency }) => ({ task, provider, price, per, latency })),
+    }));
+    const lines = listed.map(({ model, offers }) => {
+      const tasks = offers.map(
+        ({ task, price, per }) => `${task} ${price === null ? "price unknown" : `$${price} per ${per}`}`,
+      );
+      return `${model}: ${tasks.join(", ")}`;
+    });
+    return { text: lines.join("\n") || "No provider is configured.", content: { models: listed } as JsonObject };
+  },
+};
