@@ -7,7 +7,7 @@ import { createDecoderPool } from "./decoder-pool.ts";
 import { createImageDecoder } from "./image-decoder.ts";
 
 const decoders = createDecoderPool({ count: 1, megabytes: 1024, seconds: 20 });
-const { toPng, toFoundMask } = createImageDecoder(decoders);
+const { toPng, toFormat, toFoundMask, maskFromTransparency } = createImageDecoder(decoders);
 afterAll(decoders.close);
 
 const SIZE = { width: 40, height: 24 };
@@ -69,5 +69,39 @@ describe("a mask that a provider found", () => {
     ["black with noise of a lossy format", 1, 6],
   ])("is empty if it is %s", async (_, alpha, value) => {
     expect((await toFoundMask(await background(alpha, value).png().toBuffer())).isEmpty).toBe(true);
+  });
+});
+
+describe("an image in another format", () => {
+  it.each(["jpeg", "webp", "png"] as const)("can be %s", async (format) => {
+    const bytes = await noiseImage(SIZE.width, SIZE.height).png().toBuffer();
+    const converted = await toFormat(bytes, `image/${format}`);
+    expect(await sharp(converted).metadata()).toMatchObject({ format, ...SIZE });
+    expect(converted === bytes).toBe(format === "png");
+  });
+
+  it("is white in a JPEG where it was transparent", async () => {
+    const clear = { create: { ...SIZE, channels: 4 as const, background: { r: 0, g: 0, b: 0, alpha: 0 } } };
+    const jpeg = await toFormat(await sharp(clear).png().toBuffer(), "image/jpeg");
+    expect([...(await sharp(jpeg).raw().toBuffer())].every((value) => value === 255)).toBe(true);
+  });
+});
+
+describe("a mask by transparency", () => {
+  it("marks the transparent pixels, upright", async () => {
+    const hole = await sharp({ create: { width: 10, height: 24, channels: 4, background: "#ffffff" } })
+      .ensureAlpha(1)
+      .extend({ left: 30, background: { r: 255, g: 255, b: 255, alpha: 0 } })
+      .png()
+      .toBuffer();
+    const { data } = await sharp((await maskFromTransparency(hole))!)
+      .toColourspace("b-w")
+      .raw()
+      .toBuffer({ resolveWithObject: true });
+    expect([...data.subarray(0, 40)]).toEqual([...Array(30).fill(255), ...Array(10).fill(0)]);
+  });
+
+  it("does not exist for an image without transparency", async () => {
+    expect(await maskFromTransparency(await noiseImage(SIZE.width, SIZE.height).png().toBuffer())).toBeUndefined();
   });
 });

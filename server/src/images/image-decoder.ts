@@ -22,8 +22,12 @@ export type ImageDecoder = {
   normalize(bytes: Uint8Array): Promise<NormalizedImage>;
   /** Returns the image as a normalized mask, scaled to `size` if one is given; the same bytes if it already is one. */
   toMask(bytes: Uint8Array, size?: ImageSize): Promise<Uint8Array>;
+  /** Returns a mask that marks the transparent pixels of the image. Undefined if it has none. */
+  maskFromTransparency(bytes: Uint8Array): Promise<Uint8Array | undefined>;
   /** Returns the image upright as PNG without loss; the same bytes if it already is a PNG. */
   toPng(bytes: Uint8Array): Promise<Uint8Array>;
+  /** Returns the image upright in this format; the same bytes if it already has it. */
+  toFormat(bytes: Uint8Array, media_type: ImageType): Promise<Uint8Array>;
   /** Returns a mask from a provider as grayscale PNG. `isEmpty`: the mask marks nothing. */
   toFoundMask(bytes: Uint8Array): Promise<FoundMask>;
   /** Returns one mask of the given size that marks what any of the masks marks, extended by `margin` pixels. */
@@ -37,6 +41,13 @@ export const createImageDecoder = ({ perform }: Pick<DecoderPool, "perform">): I
     const reply = await perform({ header: { ...header }, bytes });
     if (reply.header.error !== undefined) throw undecodableImage("pixels", reply.header.error);
     return reply;
+  };
+  const convert = async (bytes: Uint8Array, media_type: ImageType, isLossless: boolean) => {
+    const layout = readStructure(bytes);
+    if (layout.media_type === media_type) return bytes;
+    const options = { media_type, orientation: layout.orientation, isLossless };
+    const reencoded = await request({ work: "reencode", options }, stripMetadata(bytes, layout));
+    return verifyReencoded(reencoded.bytes, { ...layout, media_type }).bytes;
   };
   return {
     inspect: async (bytes, { decode = true } = {}) => {
@@ -64,13 +75,15 @@ export const createImageDecoder = ({ perform }: Pick<DecoderPool, "perform">): I
       const { header, bytes } = joinParts({ work: "merge-masks", size, margin }, masks);
       return verifyMaskSize((await request(header, bytes)).bytes, size);
     },
-    toPng: async (bytes) => {
+    maskFromTransparency: async (bytes) => {
       const layout = readStructure(bytes);
-      if (layout.media_type === "image/png") return bytes;
-      const options = { media_type: "image/png", orientation: layout.orientation, isLossless: true };
-      const reencoded = await request({ work: "reencode", options }, stripMetadata(bytes, layout));
-      return verifyReencoded(reencoded.bytes, { ...layout, media_type: "image/png" }).bytes;
+      const task = { work: "transparency-mask", orientation: layout.orientation };
+      const reply = await request(task, stripMetadata(bytes, layout));
+      if (reply.header.isEmpty === true) return undefined;
+      return verifyReencoded(reply.bytes, { ...layout, media_type: "image/png" }).bytes;
     },
+    toPng: (bytes) => convert(bytes, "image/png", true),
+    toFormat: (bytes, media_type) => convert(bytes, media_type, false),
     toFoundMask: async (bytes) => {
       const layout = readStructure(bytes);
       const task: PixelTask = { name: "found-mask", size: { width: layout.width, height: layout.height } };

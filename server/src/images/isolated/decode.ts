@@ -16,14 +16,15 @@ export const assertDecodable = async (bytes: Uint8Array): Promise<void> => {
   await open(bytes).resize(8, 8, { fit: "fill" }).raw().toBuffer();
 };
 
-/** Properties of the original that determine how it is encoded again. */
+/** How an image is encoded again. `orientation` is that of the original. */
 export type ReencodeOptions = { media_type: ImageType; orientation: number; isLossless: boolean };
 
-/** Turns the pixels upright and encodes them again, in sRGB, in the format they came in. */
+/** Turns the pixels upright and encodes them again, in sRGB. `media_type` is the format of the result. */
 export const reencodeUpright = async (bytes: Uint8Array, options: ReencodeOptions): Promise<Uint8Array> => {
   const { depth } = await open(bytes).metadata();
   const upright = turnUpright(open(bytes), options.orientation);
-  return encode(depth === "ushort" ? upright.toColourspace("rgb16") : upright, options).toBuffer();
+  const keepsDepth = depth === "ushort" && options.media_type === "image/png";
+  return encode(keepsDepth ? upright.toColourspace("rgb16") : upright, options).toBuffer();
 };
 
 /** `orientation` is that of EXIF. */
@@ -46,5 +47,6 @@ const ORIENTATION_TRANSFORMS: Record<number, [angle: number, isMirrored: boolean
 const encode = (image: Sharp, { media_type, isLossless }: ReencodeOptions): Sharp => {
   if (media_type === "image/png") return image.png();
   if (media_type === "image/webp") return image.webp(isLossless ? { lossless: true } : { quality: 95 });
-  return image.jpeg({ quality: 95, chromaSubsampling: "4:4:4" });
+  // A JPEG has no transparency. Without a background, transparent pixels would become black.
+  return image.flatten({ background: "#ffffff" }).jpeg({ quality: 95, chromaSubsampling: "4:4:4" });
 };

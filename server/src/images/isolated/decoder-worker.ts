@@ -6,7 +6,7 @@ import { joinParts, type PixelTask, splitParts } from "../pixel-tasks.ts";
 import { assertDecodable, type ReencodeOptions, reencodeUpright } from "./decode.ts";
 import { makeThumbnails } from "./make-thumbnails.ts";
 import { mergeMasks } from "./merge-masks.ts";
-import { normalizeMask } from "./normalize-mask.ts";
+import { maskFromTransparency, normalizeMask } from "./normalize-mask.ts";
 import { performPixelTask } from "./perform-pixel-task.ts";
 import { readSandboxStatus } from "./sandbox-status.ts";
 
@@ -36,6 +36,10 @@ const handleDecoderMessage = async ({ header, bytes }: DecoderMessage): Promise<
     const options = { sides: header.sides as number[], orientation: Number(header.orientation) };
     const { files, thumbhash } = await makeThumbnails(bytes, options);
     return joinParts({ thumbhash }, files);
+  }
+  if (header.work === "transparency-mask") {
+    const marked = await maskFromTransparency(bytes, Number(header.orientation));
+    return { header: { isEmpty: marked === undefined }, bytes: marked ?? nothing };
   }
   const mask = await normalizeMask(bytes, header.size as ImageSize | undefined);
   return mask === bytes ? { header: { isUnchanged: true }, bytes: nothing } : { header: {}, bytes: mask };

@@ -6,7 +6,7 @@ import {
   imageFromLetters,
   maskFromGreyValues,
 } from "../../../test/support/ascii-images.ts";
-import { normalizeMask } from "./normalize-mask.ts";
+import { maskFromTransparency, normalizeMask } from "./normalize-mask.ts";
 
 const isCanonical = { format: "png", channels: 1, depth: "uchar", space: "b-w", hasAlpha: false };
 const rgba = (pixels: number[][]) =>
@@ -190,5 +190,28 @@ describe("masks of another size", () => {
   it("are unchanged if they already have the wanted size", async () => {
     const mask = await normalizeMask(await imageFromLetters(["WK", "KW"]));
     expect(await normalizeMask(mask, { width: 16, height: 16 })).toBe(mask);
+  });
+});
+
+describe("masks whose transparent pixels are the marks", () => {
+  const marks = async (pixels: number[][]) => {
+    const mask = await maskFromTransparency(await rgba(pixels), 1);
+    return mask && (await greyValuesFromImage(mask, 16)).map(([value]) => value);
+  };
+
+  it("mark by alpha alone, whatever the colors are", async () => {
+    const [keep, hole] = [
+      [255, 255, 255, 255],
+      [0, 0, 0, 0],
+    ];
+    // Normalized as a mask of unknown kind, white on a transparent background would be the mark.
+    expect(await levels(await rgba([keep!, hole!]))).toEqual([255, 0]);
+    expect(await marks([keep!, hole!])).toEqual([0, 255]);
+    expect(await marks([[9, 200, 30, 255], hole!, [255, 255, 255, 0], [0, 0, 0, 64]])).toEqual([0, 255, 255, 191]);
+  });
+
+  it("are refused without a transparent pixel", async () => {
+    expect(await marks([[0, 0, 0, 255]])).toBeUndefined();
+    expect(await maskFromTransparency(await maskFromGreyValues([[0, 255]]), 1)).toBeUndefined();
   });
 });

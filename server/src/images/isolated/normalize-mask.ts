@@ -3,6 +3,7 @@
 import sharp, { type Metadata, type SharpOptions } from "sharp";
 import { type ImageSize, MAX_IMAGE_PIXELS } from "../image-size.ts";
 import { undecodableImage } from "../image-structure.ts";
+import { turnUpright } from "./decode.ts";
 
 /** Tolerance for black and white: lossy formats and soft edges change both slightly. */
 const BLACK_WHITE_TOLERANCE = 32;
@@ -18,6 +19,21 @@ export async function normalizeMask(bytes: Uint8Array, size?: ImageSize): Promis
     const wanted = size ?? about;
     if (isMask(about) && isSameSize(about, wanted)) return bytes;
     return await writeGrey(about.hasAlpha ? await maskFromAlpha(bytes) : await readGrey(bytes), about, wanted);
+  } catch (cause) {
+    throw undecodableImage("pixels", cause);
+  }
+}
+
+/**
+ * For masks whose transparent pixels mark the area that changes, whatever their colors: alpha decides alone. Undefined if
+ * no pixel is transparent.
+ */
+export async function maskFromTransparency(bytes: Uint8Array, orientation: number): Promise<Uint8Array | undefined> {
+  try {
+    const upright = turnUpright(sharp(bytes, reading), orientation).toColourspace("srgb").ensureAlpha();
+    const { data, info } = await upright.raw({ depth: "uchar" }).toBuffer({ resolveWithObject: true });
+    const mask = Uint8Array.from({ length: data.length / 4 }, (_, pixel) => 255 - data[pixel * 4 + 3]!);
+    return mask.every((grey) => grey === 0) ? undefined : await writeGrey(mask, info, info);
   } catch (cause) {
     throw undecodableImage("pixels", cause);
   }
