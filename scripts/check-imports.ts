@@ -36,8 +36,10 @@ const ALLOWED_IMPORTS: Record<string, string[]> = {
   // The dispatcher and the background duties work on queues in PostgreSQL, so `engine` reads its tables.
   engine: ["runs", "webhooks", "db", "faults", "observe"],
   doctor: ["kit", "faults", "providers", "models", "catalogue", "db", "storage", "outbound", "images"],
+  // The OpenAI-compatible API translates model names and sizes, so `http` knows the list of models.
   http: [
     "kit",
+    "models",
     "operations",
     "providers",
     "runs",

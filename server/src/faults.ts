@@ -216,6 +216,8 @@ const detailedMessages: Partial<Record<FaultCode, DetailedMessage>> = {
   },
   payload_too_large: ({ max_bytes }) =>
     max_bytes !== undefined && `The request body is too large. The limit is ${max_bytes} bytes.`,
+  too_many_parts: ({ max_fields, max_files }) =>
+    max_files !== undefined && `The form has too many parts. The limit is ${max_fields} fields and ${max_files} files.`,
   source_too_large: ({ max_bytes }) =>
     max_bytes !== undefined && `The source image is too large. The limit is ${max_bytes} bytes.`,
   unsupported_media_type: ({ accepted }) =>

@@ -20,7 +20,7 @@ export const RateLimitEnv = z.object({
   TENANT_OPEN_RUNS: rate(0, "Open runs of one tenant at a time"),
   TENANT_WAITERS: rate(
     100,
-    "Concurrent requests of one tenant that may wait for a run, per process; further requests get 202 at once",
+    "Concurrent requests of one tenant that may wait for a run, per process; further requests get 202 at once, those of the OpenAI-compatible API 429",
   ),
   WAITERS: rate(1000, "Concurrent requests that may wait for a run, per process, of all tenants"),
   TENANT_STREAMS: rate(1000, "Open event streams of one tenant, per process; further streams get 429"),

@@ -1,5 +1,5 @@
-// The HTTP application: operations, the MCP server, files, exports, provider callbacks, webhook keys, health, the OpenAPI
-// document, the console and a few HTML pages.
+// The HTTP application: operations, the MCP server, OpenAI's image API, files, exports, provider callbacks, webhook keys,
+// health, the OpenAPI document, the console and a few HTML pages.
 import { Hono } from "hono";
 import { Fault } from "../faults.ts";
 import { VERSION } from "../kit/version.ts";
@@ -15,6 +15,7 @@ import { fileRoutes } from "./files.ts";
 import { type HealthChecks, healthRoutes } from "./health.ts";
 import type { HttpServices } from "./http-services.ts";
 import { type McpOptions, mcpRoutes } from "./mcp/mcp-routes.ts";
+import { openAiRoutes } from "./openai/openai-routes.ts";
 import { generateOpenApi } from "./openapi.ts";
 import { operationRoutes } from "./operation-routes.ts";
 import { errorPageRoutes } from "./pages/error-pages.ts";
@@ -56,6 +57,7 @@ export function createApp(
   app.use("/openapi.json", corsMiddleware(corsOrigins));
   app.route("/", operationRoutes(http));
   app.route("/", mcpRoutes(http, { ...mcp, publicUrl, corsOrigins }));
+  app.route("/", openAiRoutes(http));
   app.route("/", fileRoutes(http.runs, createDownloadLimit(http.findClientAddress, addressDownloads)));
   app.route("/", exportRoutes(http));
   app.route("/", callbackRoutes(http.runs, callbacks));

@@ -16,10 +16,9 @@ export const MAX_FORM_FIELD_BYTES = 2 * 1024 * 1024;
 const MAX_NAME_BYTES = 100;
 const PARSER_STALL_MS = 5000;
 const BLOCK_BYTES = 64 * 1024;
-const LIMITS = {
-  ...{ fieldSize: MAX_FORM_FIELD_BYTES / 2, fields: 64, files: 12, parts: 76 },
-  ...{ headerPairs: 20, headerSize: 8 * 1024 },
-};
+const MAX_FIELDS = 64;
+const DEFAULT_MAX_FILES = 12;
+const LIMITS = { fieldSize: MAX_FORM_FIELD_BYTES / 2, fields: MAX_FIELDS, headerPairs: 20, headerSize: 8 * 1024 };
 
 const UNREADABLE = { path: "", code: "invalid_type", message: "Malformed multipart form." };
 const NAMELESS = { path: "", code: "invalid_type", message: "Every part must have a name of 1 to 100 bytes." };
@@ -27,7 +26,11 @@ const NAMELESS = { path: "", code: "invalid_type", message: "Every part must hav
 export type MultipartForm = { fields: JsonObject; discard(): Promise<unknown> };
 
 /** `maxBytes` limits the whole body, including parts that are ignored. */
-export async function readMultipartForm(incoming: IncomingMessage, maxBytes: number): Promise<MultipartForm> {
+export async function readMultipartForm(
+  incoming: IncomingMessage,
+  maxBytes: number,
+  maxFiles = DEFAULT_MAX_FILES,
+): Promise<MultipartForm> {
   let createdFolder: Promise<string> | undefined;
   const folder = () => {
     createdFolder ??= mkdtemp(join(tmpdir(), "gesso-form-"));
@@ -35,7 +38,7 @@ export async function readMultipartForm(incoming: IncomingMessage, maxBytes: num
   };
   const discard = async () => createdFolder && rm(await createdFolder, { recursive: true, force: true });
   try {
-    return { fields: await parseMultipart(incoming, folder, maxBytes), discard };
+    return { fields: await parseMultipart(incoming, folder, { maxBytes, maxFiles }), discard };
   } catch (thrown) {
     await discard();
     // Drain the rest of the body, so that the client can read the response.
@@ -49,14 +52,14 @@ type FormPart = { name: string; value: unknown };
 function parseMultipart(
   incoming: IncomingMessage,
   folder: () => Promise<string>,
-  maxBytes: number,
+  { maxBytes, maxFiles }: { maxBytes: number; maxFiles: number },
 ): Promise<JsonObject> {
   const { promise, resolve, reject } = Promise.withResolvers<JsonObject>();
   const parts: FormPart[] = [];
   const files: Promise<void>[] = [];
   // Closes temporary files that will never be complete.
   const stop = new AbortController();
-  const busboy = openBusboy(incoming);
+  const busboy = openBusboy(incoming, maxFiles);
   const fail = (thrown: unknown) => {
     incoming.unpipe(busboy);
     stop.abort();
@@ -89,7 +92,7 @@ function parseMultipart(
     files.push(writing);
   });
   for (const limit of ["partsLimit", "filesLimit", "fieldsLimit"] as const) {
-    busboy.on(limit, () => fail(new Fault("too_many_parts")));
+    busboy.on(limit, () => fail(new Fault("too_many_parts", { max_fields: MAX_FIELDS, max_files: maxFiles })));
   }
   busboy.on("error", fail);
   busboy.on("finish", () => Promise.all(files).then(() => resolve(groupByName(parts)), fail));
@@ -118,11 +121,11 @@ function groupByName(parts: FormPart[]): JsonObject {
   return { ...fields };
 }
 
-function openBusboy(incoming: IncomingMessage): BusboyInstance {
+function openBusboy(incoming: IncomingMessage, files: number): BusboyInstance {
   try {
     return new Busboy({
       headers: { ...incoming.headers, "content-type": incoming.headers["content-type"] ?? "" },
-      limits: { ...LIMITS, fileSize: MAX_FILE_BYTES },
+      limits: { ...LIMITS, files, parts: MAX_FIELDS + files, fileSize: MAX_FILE_BYTES },
     });
   } catch (thrown) {
     throw new Fault("unsupported_media_type", {}, { cause: thrown });

@@ -36,26 +36,49 @@ export async function readRequest(
     rejectUnstorableText(raw);
     return { raw, discard: async () => {} };
   }
+  const { raw, body, discard } = await readBody(context, bodyRulesOf(operation), admission);
+  if (body === "json") return { raw: { ...raw, ...params }, body, discard };
+  try {
+    const fields = { ...coerceTextFields(operation, raw), ...params };
+    rejectUnstorableText(fields);
+    return { raw: fields, body, discard };
+  } catch (thrown) {
+    await discard();
+    throw thrown;
+  }
+}
+
+/** `acceptsInline`: images may be in the body as base64. `maxFiles`: of a form. */
+export type BodyRules = {
+  bodies: readonly BodyKind[];
+  acceptsInline: boolean;
+  maxFormBytes: number;
+  maxFiles?: number;
+};
+
+const bodyRulesOf = (operation: Operation): BodyRules => ({
+  bodies: operation.http.bodies ?? [],
+  acceptsInline: acceptsInlineImages(operation),
+  maxFormBytes: maxFormBytes(operation),
+});
+
+/** Reads a JSON body or a form. The texts of a form are neither coerced nor checked yet. */
+export async function readBody(
+  context: Context<HttpBindings>,
+  { bodies, acceptsInline, maxFormBytes: maxBytes, maxFiles }: BodyRules,
+  admission: BodyAdmission,
+): Promise<{ raw: JsonObject; body: BodyKind; discard(): Promise<unknown> }> {
   if (context.req.header("content-encoding")) throw new Fault("unsupported_content_encoding");
   const type = (context.req.header("content-type") ?? "").split(";")[0]!.trim().toLowerCase();
-  if (type === "application/json" && operation.http.bodies.includes("json")) {
-    const raw = { ...(await readJson(context, acceptsInlineImages(operation), admission)), ...params };
-    return { raw, body: "json", discard: async () => {} };
+  if (type === "application/json" && bodies.includes("json")) {
+    return { raw: await readJson(context, acceptsInline, admission), body: "json", discard: async () => {} };
   }
-  if (type === "multipart/form-data" && operation.http.bodies.includes("form")) {
-    const maxBytes = maxFormBytes(operation);
+  if (type === "multipart/form-data" && bodies.includes("form")) {
     if (Number(context.req.header("content-length") ?? 0) > maxBytes) throw new Fault("payload_too_large");
-    const form = await readMultipartForm(context.env.incoming, maxBytes);
-    try {
-      const raw = { ...coerceTextFields(operation, form.fields), ...params };
-      rejectUnstorableText(raw);
-      return { raw, body: "form", discard: form.discard };
-    } catch (thrown) {
-      await form.discard();
-      throw thrown;
-    }
+    const form = await readMultipartForm(context.env.incoming, maxBytes, maxFiles);
+    return { raw: form.fields, body: "form", discard: form.discard };
   }
-  throw new Fault("unsupported_media_type", { accepted: operation.http.bodies });
+  throw new Fault("unsupported_media_type", { accepted: bodies });
 }
 
 /** The query string is read for GET, and for other methods if a field is not in the path. */
@@ -89,9 +112,11 @@ function maxFormBytes(operation: Operation): number {
     if (field.items) return isForFile(field.items) ? (field.maxItems ?? 1) : 0;
     return isForFile(field) ? 1 : 0;
   });
-  const files = fileCounts.reduce((sum, count) => sum + count, 0);
-  return files * MAX_FILE_BYTES + MAX_FORM_FIELD_BYTES + PART_HEADER_BYTES;
+  return formBytesWithFiles(fileCounts.reduce((sum, count) => sum + count, 0));
 }
+
+export const formBytesWithFiles = (files: number): number =>
+  files * MAX_FILE_BYTES + MAX_FORM_FIELD_BYTES + PART_HEADER_BYTES;
 
 type FileField = { format?: string; "x-inline"?: boolean; items?: FileField; maxItems?: number };
 const isForFile = (field: FileField) => field.format === "binary" || field["x-inline"] === true;
@@ -154,7 +179,7 @@ const inlineSize = (value: JsonObject) =>
   findInlineImages(value).reduce((sum, { value: each }) => sum + String(each).length, 0);
 
 /** Lone surrogates and NUL cannot be stored as text; `__proto__` must never become a key; depth is bounded. */
-function rejectUnstorableText(raw: JsonObject): void {
+export function rejectUnstorableText(raw: JsonObject): void {
   const issues: ValidationIssue[] = [];
   const walk = (value: unknown, path: string, depth: number): void => {
     if (depth > MAX_JSON_DEPTH) throw new Fault("invalid_json", { reason: "too_deep" });

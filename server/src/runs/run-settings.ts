@@ -12,6 +12,8 @@ export type RunTimeouts = {
   deadlineSeconds: number;
   /** How long a request may wait for its run. */
   syncSeconds: number;
+  /** How long a request of the OpenAI-compatible API may wait for its run. */
+  clientWaitSeconds: number;
 };
 
 export type RunSettings = {
@@ -37,6 +39,12 @@ export const RunLimitsEnv = z.object({
     .describe("Seconds to wait before Gesso submits a job again that the provider does not know"),
   RUN_DEADLINE_SECONDS: z.coerce.number().default(600).describe("Deadline of a run, in seconds"),
   SYNC_SECONDS: z.coerce.number().default(55).describe("Maximum wait for a run within one request, in seconds"),
+  OPENAI_WAIT_SECONDS: z.coerce
+    .number()
+    .min(1)
+    .max(290)
+    .default(290)
+    .describe("Maximum wait for a run within one request of the OpenAI-compatible API, in seconds, 1 to 290"),
   BREAKER_FAILURES: z.coerce
     .number()
     .int()
@@ -86,6 +94,7 @@ export const parseRunSettings = (env: Env): RunSettings => ({
     lookupGraceSeconds: env.LOOKUP_GRACE_SECONDS,
     deadlineSeconds: env.RUN_DEADLINE_SECONDS,
     syncSeconds: env.SYNC_SECONDS,
+    clientWaitSeconds: env.OPENAI_WAIT_SECONDS,
   },
   workerSlots: env.WORKER_SLOTS,
   sourceBufferBytes: env.SOURCE_BUFFER_MEGABYTES * 1024 * 1024,

@@ -1,0 +1,20 @@
+// Converts the mask of an OpenAI client, whose transparent pixels mark the area to edit, to a mask of Gesso, where white
+// marks it. The pixels are decoded in an isolated process.
+import { readFile } from "node:fs/promises";
+import { Fault } from "../../faults.ts";
+import { isFilePart } from "../../kit/files.ts";
+import { decodeInlineImage } from "../../kit/image-fields.ts";
+import type { HttpServices } from "../http-services.ts";
+import { type ClientImage, issueAt } from "./client-body.ts";
+
+/** Returns the mask as a data URL. */
+export async function convertMask({ runs }: Pick<HttpServices, "runs">, mask: ClientImage): Promise<string> {
+  const bytes = isFilePart(mask) ? await readFile(mask.path) : decodeInlineImage(mask);
+  if (!bytes) throw invalidMask("invalid_type", "Must be a file or a data URL of a PNG or WebP image.");
+  const converted = await runs.images.maskFromTransparency(bytes);
+  if (!converted) throw invalidMask("invalid_value", "Has no transparent pixels. They mark the area to edit.");
+  return `data:image/png;base64,${Buffer.from(converted).toString("base64")}`;
+}
+
+const invalidMask = (code: string, message: string) =>
+  new Fault("validation_error", { errors: [issueAt("mask", code, message)] });

@@ -1,0 +1,88 @@
+// Writes the images of a completed run as OpenAI's clients read them: URLs, or base64 that is read from storage piece by
+// piece, so that a response of ten large images needs no more memory than one of them.
+import { buffer } from "node:stream/consumers";
+import type { Database } from "../../db/connect.ts";
+import type { RunRow, StoredAsset } from "../../db/runs/runs.ts";
+import { openAsset } from "../../library/asset-download.ts";
+import { renderAsset } from "../../runs/render-run.ts";
+import type { HttpServices } from "../http-services.ts";
+
+/** `outputFormat`: convert images of other formats. Undefined: as the provider made them. */
+export type ImageFormat = { isUrl: boolean; outputFormat: "png" | "jpeg" | "webp" | undefined };
+
+type Services = HttpServices["runs"] & { database: Database };
+
+/** What both the response and the event of a stream say about an image. */
+const propertiesOf = ({ width, height, media_type }: StoredAsset, { outputFormat }: ImageFormat) => ({
+  output_format: outputFormat ?? media_type.replace("image/", ""),
+  ...(width && height && { size: `${width}x${height}` }),
+});
+
+export const listImages = (row: RunRow): StoredAsset[] =>
+  (row.result?.outputs ?? []).filter(({ media_type }) => media_type.startsWith("image/"));
+
+/** The body of a response: `{ created, data: [{ b64_json | url }], size, output_format }`. */
+export async function* writeImages(services: Services, row: RunRow, format: ImageFormat): AsyncGenerator<Uint8Array> {
+  const images = listImages(row);
+  yield text(`{"created":${secondsOf(row)},"data":[`);
+  for (const [index, image] of images.entries()) {
+    if (index > 0) yield text(",");
+    if (format.isUrl) yield text(JSON.stringify({ url: renderAsset(services, image).url }));
+    else {
+      yield text('{"b64_json":"');
+      yield* readBase64(services, image, format);
+      yield text('"}');
+    }
+  }
+  const [first] = images;
+  const rest = JSON.stringify(first ? propertiesOf(first, format) : {}).slice(1);
+  yield text(`]${rest === "}" ? "" : ","}${rest}`);
+}
+
+/** The event with one finished image. Its type begins with `image_generation` or `image_edit`. */
+export async function* writeCompletedEvent(
+  services: Services,
+  { row, image, type }: { row: RunRow; image: StoredAsset; type: string },
+  format: ImageFormat,
+): AsyncGenerator<Uint8Array> {
+  const about = {
+    type,
+    created_at: secondsOf(row),
+    ...{ background: "auto", quality: "auto" },
+    ...propertiesOf(image, format),
+    // Providers charge for images, not for tokens. OpenAI's clients require the field.
+    usage: {
+      ...{ input_tokens: 0, output_tokens: 0, total_tokens: 0 },
+      input_tokens_details: { image_tokens: 0, text_tokens: 0 },
+    },
+  };
+  yield text(`event: ${type}\ndata: ${JSON.stringify(about).slice(0, -1)},"b64_json":"`);
+  yield* readBase64(services, image, format);
+  yield text('"}\n\n');
+}
+
+async function* readBase64(
+  services: Services,
+  { asset_id, media_type }: StoredAsset,
+  { outputFormat }: ImageFormat,
+): AsyncGenerator<Uint8Array> {
+  const file = await openAsset(services, asset_id);
+  const stream = await file.read();
+  if (outputFormat !== undefined && media_type !== `image/${outputFormat}`) {
+    const original = await buffer(stream);
+    yield text(Buffer.from(await services.images.toFormat(original, `image/${outputFormat}`)).toString("base64"));
+    return;
+  }
+  let rest = Buffer.alloc(0);
+  for await (const chunk of stream) {
+    const bytes = Buffer.concat([rest, chunk]);
+    // Three bytes are four characters: what is left over begins the next piece.
+    const whole = bytes.length - (bytes.length % 3);
+    rest = bytes.subarray(whole);
+    yield text(bytes.toString("base64", 0, whole));
+  }
+  yield text(rest.toString("base64"));
+}
+
+const secondsOf = ({ created_at }: RunRow) => Math.floor(created_at.getTime() / 1000);
+const text = (value: string) => Buffer.from(value);
