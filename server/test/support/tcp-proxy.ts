@@ -21,6 +21,8 @@ export type TcpProxy = {
    * performed the request and the client does not know.
    */
   swallowResponseTo(text: string): void;
+  /** Closes the connection of each request that `matches`, so many milliseconds after its data was forwarded. */
+  cutRequests(matches: (data: Buffer) => boolean, afterMs: number): void;
   /** Holds everything back for this long before it is forwarded. 0: forwards at once. */
   delay(ms: number): void;
   /** Calls `onRequest` with everything clients send, before it is forwarded. */
@@ -40,6 +42,7 @@ export async function startTcpProxy(targetPort: number | (() => number)): Promis
   let swallow: ((data: Buffer) => boolean) | undefined;
   let swallowedRequest: string | undefined;
   let delayMs = 0;
+  let cutRequest: { matches(data: Buffer): boolean; afterMs: number } | undefined;
 
   const end = (link: Link) => {
     link.client.destroy();
@@ -66,6 +69,7 @@ export async function startTcpProxy(targetPort: number | (() => number)): Promis
         link.isSwallowed = true;
       }
       forward(link, link.server, data);
+      if (cutRequest?.matches(data)) setTimeout(end, cutRequest.afterMs, link);
     });
     link.server.on("data", (data) => {
       if (link.isSwallowed) return end(link);
@@ -102,6 +106,9 @@ export async function startTcpProxy(targetPort: number | (() => number)): Promis
     },
     swallowResponseTo: (text) => {
       swallowedRequest = text;
+    },
+    cutRequests: (matches, afterMs) => {
+      cutRequest = { matches, afterMs };
     },
     delay: (ms) => {
       delayMs = ms;
