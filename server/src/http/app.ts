@@ -1,5 +1,5 @@
-// The HTTP application: operations, the MCP server, OpenAI's image API, files, exports, provider callbacks, webhook keys,
-// health, the OpenAPI document, the console and a few HTML pages.
+// The HTTP application: operations, the MCP server, OpenAI's image API, files, exports, provider callbacks, webhook
+// keys, health, the OpenAPI document, the console and a few HTML pages.
 import { Hono } from "hono";
 import { Fault } from "../faults.ts";
 import { VERSION } from "../kit/version.ts";
