@@ -42,7 +42,8 @@ export function commandAs(account: SystemAccount | undefined, paths: string[], c
   // capability to traverse directories another user reaches them, and PostgreSQL does not regard that user as root.
   const capability = findTraverseCapability();
   if (capability) {
-    const keep = [`--inh-caps=+${capability}`, `--ambient-caps=+${capability}`];
+    // Without the bit, access(2), by which initdb looks for its programs, ignores the capability.
+    const keep = ["--securebits=+no_setuid_fixup", `--inh-caps=+${capability}`, `--ambient-caps=+${capability}`];
     return { command: ["setpriv", `--reuid=${uid}`, `--regid=${gid}`, "--clear-groups", ...keep, "--", ...command] };
   }
   throw new Error(
