@@ -52,7 +52,7 @@ export async function runCommand<Connection extends { url: string }>(
     }
     if (!GessoError.isInstance(thrown)) throw thrown;
     // The message of the client already names the code and the request.
-    const message = ValidationError.isInstance(thrown) ? describeInvalidFields(thrown) : thrown.message;
+    const message = ValidationError.isInstance(thrown) ? describeInvalidFields(thrown) : describeError(thrown);
     const isUnreachable = ConnectionError.isInstance(thrown) && thrown.status === undefined;
     report(isUnreachable ? `Cannot reach Gesso at ${url}. Check the URL and that the server is running.` : message);
     return EXIT_CODES[EXIT_REASON_BY_ERROR.find(([family]) => family.isInstance(thrown))?.[1] ?? "failed"];
@@ -72,4 +72,13 @@ function describeInvalidFields({ message, fieldErrors }: ValidationError): strin
     return `  ${place}${reason}`;
   });
   return [count, ...lines].join("\n");
+}
+
+/** Facts that the message or the exit code does not tell: the limit that was exceeded, for example. */
+function describeError({ message, details }: GessoError): string {
+  const facts = Object.entries(details).filter(
+    ([name, value]) => !/^(request_id|run_id|errors)$/.test(name) && value !== null,
+  );
+  const lines = facts.map(([name, value]) => `  ${name}: ${typeof value === "object" ? JSON.stringify(value) : value}`);
+  return [message, ...lines].join("\n");
 }

@@ -40,10 +40,8 @@ export function callCommand(): Command {
 
 function readRequest(name: string, operation: CliOperation | undefined, given: string[]): OperationRequest {
   if (!operation) {
-    const similar = OPERATIONS.filter((each) =>
-      each.name.toLowerCase().includes(name.toLowerCase().split(".").at(-1)!),
-    );
-    const hint = similar.length > 0 ? ` Did you mean ${similar.map((each) => each.name).join(" or ")}?` : "";
+    const group = OPERATIONS.map((each) => each.name).filter((each) => each.split(".")[0] === name.split(".")[0]);
+    const hint = group.length > 0 ? ` Operations of this group: ${group.join(", ")}.` : " See docs/reference/api.md.";
     throw commandError("usage", `There is no operation ${name}.${hint}`);
   }
   const values = new Map<string, unknown[]>();

@@ -25,9 +25,8 @@ const runRow = (run: Run): Response => ({
   run_id: run.run_id,
   status: run.status,
   type: run.run_type,
-  model: run.model,
   cost: run.cost,
-  created: run.created_at.replace("T", " ").replace(/\.\d+Z$/, ""),
+  created: run.created_at.replace("T", " ").slice(0, 16),
   prompt: typeof run.inputs?.prompt === "string" ? run.inputs.prompt.slice(0, 40) : "",
 });
 

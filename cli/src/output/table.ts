@@ -26,15 +26,23 @@ const columnsOf = (rows: Row[]) =>
     .filter((name) => rows.every((row) => typeof row[name] !== "object" || row[name] === null || name === "cost"))
     .slice(0, MAX_COLUMNS);
 
+/** Lines that are longer than the terminal is wide would wrap, so they are cut. */
+function fit(line: string): string {
+  const width = process.stdout.columns || Number.POSITIVE_INFINITY;
+  return line.length > width ? `${line.slice(0, width - 1)}…` : line;
+}
+
 export function renderTable(rows: Row[], columns = columnsOf(rows)): string[] {
   if (rows.length === 0) return ["No entries."];
   const cells = rows.map((row) => columns.map((name) => shorten(formatCell(row[name]))));
   const widths = columns.map((name, index) => Math.max(name.length, ...cells.map((each) => each[index]!.length)));
   const toLine = (values: string[]) =>
-    values
-      .map((value, index) => value.padEnd(widths[index]!))
-      .join("  ")
-      .trimEnd();
+    fit(
+      values
+        .map((value, index) => value.padEnd(widths[index]!))
+        .join("  ")
+        .trimEnd(),
+    );
   return [paint("dim", toLine(columns), process.stdout), ...cells.map(toLine)];
 }
 

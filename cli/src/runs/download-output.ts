@@ -5,7 +5,7 @@ import type { Output } from "@gesso/client";
 import { commandError } from "../exit-codes.ts";
 
 const ATTEMPTS = 4;
-const PAUSE_MS = 500;
+const PAUSE_MS = 250;
 const TIMEOUT_MS = 150_000;
 
 export async function downloadOutput({ url, sha256 }: Pick<Output, "url" | "sha256">): Promise<Buffer> {

@@ -1,6 +1,6 @@
 // Prints a run: its ID, its JSON, or its files and links. Results go to standard output, everything else to standard
 // error.
-import type { Output, Run } from "@gesso/client";
+import type { Run } from "@gesso/client";
 import { EXIT_CODES } from "../exit-codes.ts";
 import { openTarget } from "../open-target.ts";
 import {
@@ -15,7 +15,7 @@ import {
 } from "../output/terminal.ts";
 import type { FollowedRun } from "./follow-run.ts";
 import { showPreview, toLink } from "./preview.ts";
-import { extensionOf, resultOutputs, saveOutputs } from "./save-outputs.ts";
+import { resultOutputs, saveOutputs, targetPaths } from "./save-outputs.ts";
 
 /** A run that the command does not wait for. */
 export const printOpenRun = (run: Pick<Run, "run_id" | "status">, mode: OutputMode): void =>
@@ -55,11 +55,19 @@ function printData(run: Run, mode: OutputMode, { files, text }: PrintedResult = 
   else if (mode !== "text") writeData(toJsonLine({ ...run, ...(files.length > 0 && { files }) }));
   else if (files.length > 0) for (const file of files) writeData(file);
   else if (text) writeData(text);
-  else for (const output of resultOutputs(run)) writeData(toLink(labelOf(run, output), output.url));
+  else printLinks(run);
 }
 
-const labelOf = ({ run_id }: Run, { media_type, width, height }: Output) =>
-  `${run_id}${extensionOf(media_type)} (${width} × ${height})`;
+function printLinks(run: Run): void {
+  const outputs = resultOutputs(run);
+  const names = targetPaths(
+    "%id",
+    run,
+    outputs.map(({ media_type }) => media_type),
+  );
+  for (const [index, { url, width, height }] of outputs.entries())
+    writeData(toLink(`${names[index]} (${width} × ${height})`, url));
+}
 
 /** The most important part of a result that is not a file. */
 function resultText({ result }: Run, { operation }: EndedRun): string {

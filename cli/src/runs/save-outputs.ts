@@ -31,8 +31,7 @@ export const resultOutputs = ({ outputs }: Run): Output[] => {
 };
 
 const EXTENSIONS: Record<string, string> = { "image/jpeg": ".jpg", "image/svg+xml": ".svg" };
-export const extensionOf = (mediaType: string): string =>
-  EXTENSIONS[mediaType] ?? `.${mediaType.split("/")[1] ?? "bin"}`;
+const extensionOf = (mediaType: string): string => EXTENSIONS[mediaType] ?? `.${mediaType.split("/")[1] ?? "bin"}`;
 
 /** `out/%id.png` with two files: `out/<run>.png` and `out/<run>-2.png`. */
 export function targetPaths(pattern: string, run: Pick<Run, "run_id">, mediaTypes: string[]): string[] {
