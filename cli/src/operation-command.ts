@@ -82,16 +82,17 @@ function mergeFields({ operations }: OperationCommandSpec): OperationField[] {
 const labelOf = (positional: string) => positional.replace(/…$/, "").replace(/(_image)?_url$/, "") || positional;
 
 function describePositional(positional: string, operation: CliOperation): string {
-  const field = fieldOf(positional, operation);
+  const field = fieldOf(keyOf(positional), operation);
   const takesImage = field?.type === "image" || field?.type === "file";
   return `${field?.description ?? ""}${takesImage ? ": a file, a URL, a run ID, or - for a run ID from standard input" : ""}`;
 }
 
-function fieldOf(positional: string, operation: CliOperation): OperationField | undefined {
-  const name = positional.replace(/…$/, "");
-  const own = operation.fields.find((each) => each.name === name);
-  return positional === "image" && own?.type !== "image" ? (mainImageField(operation) ?? own) : own;
-}
+/** `image` without a flag is the main image of the operation, which may have another field of that name. */
+const MAIN_IMAGE = "<image>";
+const keyOf = (positional: string) => (positional === "image" ? MAIN_IMAGE : positional.replace(/…$/, ""));
+
+const fieldOf = (key: string, operation: CliOperation): OperationField | undefined =>
+  key === MAIN_IMAGE ? mainImageField(operation) : operation.fields.find(({ name }) => name === key);
 
 /** Values by the name of their field or positional, as the command line has them. */
 type NamedValues = Map<string, unknown>;
@@ -104,7 +105,7 @@ function collectValues(spec: OperationCommandSpec, given: unknown[], { attribute
   for (const [index, positional] of spec.positionals.entries()) {
     const value = given[index];
     if (value === undefined || (Array.isArray(value) && value.length === 0)) continue;
-    values.set(positional, positional === "prompt" && Array.isArray(value) ? value.join(" ") : value);
+    values.set(keyOf(positional), positional === "prompt" && Array.isArray(value) ? value.join(" ") : value);
   }
   return values;
 }
@@ -119,9 +120,15 @@ function selectOperation(
   const wanted = spec.operations.find(({ model }) => model !== undefined && model === flags.model);
   const selected = wanted ?? spec.operations.find((each) => misses(each).length === 0) ?? spec.operations[0]!;
   const missing = misses(selected)[0];
-  if (missing === undefined) return selected.operation;
+  if (missing === undefined) return withModel(selected, values);
   const others = spec.operations.filter((each) => fieldOf(missing, each.operation)).map(({ model }) => model);
   throw commandError("usage", `${flagOf(missing)} does not work with this model. Use --model ${others.join(" or ")}.`);
+}
+
+/** An operation for one model can have a field that names it. */
+function withModel({ operation, model }: CommandOperation, values: NamedValues): CliOperation {
+  if (model && fieldOf("model", operation)) values.set("model", model);
+  return operation;
 }
 
 const bindValues = (operation: CliOperation, values: NamedValues): FieldValue[] =>
