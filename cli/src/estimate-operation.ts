@@ -1,6 +1,6 @@
 // `--estimate`: the response of `runs.estimate` for the same input. Creates no run and uploads no file.
 import type { Client, Estimate, RunsEstimateInput } from "@gesso/client";
-import { buildInput } from "./build-input.ts";
+import { buildInput, type OperationInput } from "./build-input.ts";
 import { pretendUpload, toEstimateInput } from "./estimate-input.ts";
 import { EXIT_CODES } from "./exit-codes.ts";
 import type { OperationRequest } from "./operation-command.ts";
@@ -19,9 +19,15 @@ export async function estimateOperation(
   flags: OutputFlags,
 ): Promise<number> {
   const input = toEstimateInput(operation, await buildInput({ operation, upload: pretendUpload }, values));
-  const estimate = await client.runs.estimate({ operation: operation.name, input } as unknown as RunsEstimateInput);
-  printEstimate(estimate, flags);
+  const request = operation.pathFields ? await readRerun(client, input) : { operation: operation.name, input };
+  printEstimate(await client.runs.estimate(request as unknown as RunsEstimateInput), flags);
   return EXIT_CODES.ok;
+}
+
+/** The request of the earlier run with its changes. */
+async function readRerun(client: Client, { run_id, changes }: OperationInput) {
+  const { operation, given, inputs } = await client.runs.get(String(run_id));
+  return { operation, input: { ...(given ?? inputs), ...(changes as OperationInput | undefined) } };
 }
 
 function printEstimate(estimate: Estimate, flags: OutputFlags): void {

@@ -23,7 +23,7 @@ export async function createProgram(parameters: readonly string[]): Promise<Comm
       program.addCommand(new Command(each).description(description).helpGroup(group), { hidden: isHidden === true });
   }
   // A group such as `webhooks` has commands by hand and commands of operations.
-  if (!entry || name === "webhooks") (await import("./commands/operations.ts")).addOperationCommands(program);
+  if (!entry || name === "webhooks") (await import("./commands/operations.ts")).addOperationCommands(program, name);
   inheritSettings(program);
   return program;
 }

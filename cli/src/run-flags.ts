@@ -38,9 +38,9 @@ export function addFileFlags(command: Command): Command {
     );
 }
 
-export function addRunFlags(command: Command, { hasEstimate }: { hasEstimate?: boolean }): void {
+export function addRunFlags(command: Command): void {
   addOutputFlags(addFileFlags(command)).optionsGroup("Run:");
-  if (hasEstimate) command.option("--estimate", "print the estimated cost, without a run");
+  command.option("--estimate", "print the estimated cost, without a run");
   command.option("--no-wait", "print the ID of the run and do not wait for its end");
   command.option("--timeout <seconds>", "stop waiting after this time; the run goes on (exit code 124)", parseSeconds);
   addRetryFlag(command);

@@ -155,7 +155,7 @@ it("[CLI-6] leaves the run on Ctrl-C without a terminal, and runs watch follows 
   expect(code).toBe(130);
   const { run_id } = JSON.parse(stdout);
   expect(stderr).toContain(`The run goes on. Wait for it with: gesso runs watch ${run_id}`);
-  expect(stderr).toContain("--idempotency-key gesso-");
+  expect(stderr).toContain("Idempotency key: gesso-");
   const watched = await run(["runs", "watch", "-"], { input: run_id });
   expect(watched.code).toBe(0);
   const types = watched.stdout
@@ -164,6 +164,30 @@ it("[CLI-6] leaves the run on Ctrl-C without a terminal, and runs watch follows 
     .map((line) => JSON.parse(line).type);
   expect(types.at(-1)).toBe("run.completed");
   expect((await client.runs.get(run_id)).status).toBe("completed");
+}, 60_000);
+
+it("[CLI-6] asks on a terminal whether to cancel the run, and a second Ctrl-C leaves it", async () => {
+  const { startTerminal, client } = environment;
+  const press = async (prompt: string, keys: string[]) => {
+    const { child, stdout, closed } = startTerminal(`gesso generate '${prompt}' --width 64 --height 64`);
+    await waitUntil(stdout, (text) => text.includes("processing"));
+    child.stdin!.write("\u0003");
+    await waitUntil(stdout, (text) => text.includes("Press c to cancel the run"));
+    for (const key of keys) child.stdin!.write(key);
+    return { ...(await closed), run: (await client.runs.list({ q: prompt.split(" ")[0] })).data[0]! };
+  };
+  const [canceled, left] = await Promise.all([
+    press("cancelme [sandbox:delay=5]", ["c"]),
+    press("leaveme [sandbox:delay=5]", ["\u0003"]),
+  ]);
+  expect(canceled.code).toBe(130);
+  expect(canceled.stdout).toContain(`Canceled run ${canceled.run.run_id}.`);
+  await waitUntil(
+    async () => (await client.runs.get(canceled.run.run_id)).status,
+    (status) => status === "canceled",
+  );
+  expect([left.code, left.run.status]).toEqual([130, "processing"]);
+  expect(left.stdout).toContain(left.run.run_id);
 }, 60_000);
 
 it("[CLI-7] ends with a documented exit code for every kind of failure", async () => {
@@ -184,7 +208,7 @@ it("[CLI-7] ends with a documented exit code for every kind of failure", async (
     expect([parameters, ended.code]).toEqual([parameters, code]);
     expect(ended.stderr).toContain(message);
     const isRepeatable = parameters[0] === "generate" && code !== 0 && code !== 2;
-    expect(ended.stderr.includes("--idempotency-key gesso-"), ended.stderr).toBe(isRepeatable);
+    expect(ended.stderr.includes("Idempotency key: gesso-"), ended.stderr).toBe(isRepeatable);
   }
 }, 60_000);
 
@@ -212,6 +236,9 @@ it("[CLI-10] estimates any command without a run, as runs.estimate does", async 
     const estimate = await client.runs.estimate({ operation, input } as never);
     expect(JSON.parse(stdout)).toEqual(JSON.parse(JSON.stringify(estimate)));
   });
+  const { run_id } = (await client.runs.list({ run_type: "image-generation", status: "completed" })).data[0]!;
+  const rerun = await shell(`gesso runs rerun ${run_id} --changes '{"batch_size":3}' --estimate`);
+  expect(JSON.parse(rerun.stdout)).toMatchObject({ amount: 0.06, basis: [{ quantity: 3 }] });
   expect(await countRuns()).toBe(before);
 }, 120_000);
 

@@ -27,7 +27,7 @@ export function callCommand(): Command {
       ...previous,
       text,
     ]);
-  addRunFlags(command, { hasEstimate: true });
+  addRunFlags(command);
   return withConnection(command.optionsGroup("Connection:"))
     .addHelpText("after", EXAMPLES)
     .action(async (name: string, flags: Flags) => {

@@ -35,21 +35,27 @@ export function listOperationCommands(): OperationCommandSpec[] {
   }));
 }
 
-/** Adds the commands to the program. A group that the program already has gets more commands. */
-export function addOperationCommands(program: Command): void {
-  for (const spec of listOperationCommands()) {
+/**
+ * Adds the commands to the program; with `name`, only the command or the group of that name. A group that the program
+ * already has gets more commands.
+ */
+export function addOperationCommands(program: Command, name?: string): void {
+  const all = listOperationCommands();
+  const named = all.filter(({ command }) => command.split(" ")[0] === name);
+  for (const spec of named.length > 0 ? named : all) {
     const isRun = spec.operations[0]!.operation.kind === "run";
     const words = spec.command.split(" ");
     const parent = findGroup(program, words.slice(0, -1));
     const command = buildOperationCommand(spec, addFlags, isRun ? runOperation : printOperation);
     parent.addCommand(parent === program ? command.helpGroup(isRun ? HELP_GROUPS.run : HELP_GROUPS.other) : command);
   }
+  if (named.length > 0 && name !== "runs") return;
   findGroup(program, ["runs"]).addCommand(watchCommand()).addCommand(openCommand());
   for (const command of [filesCommand(), callCommand()]) program.addCommand(command.helpGroup(HELP_GROUPS.other));
 }
 
 function addFlags(command: Command, operation: CliOperation): void {
-  if (operation.kind === "run") addRunFlags(command, operation);
+  if (operation.kind === "run") addRunFlags(command);
   else addOutputFlags(command);
   if (operation.kind === "change" && operation.method === "POST") addRetryFlag(command);
 }

@@ -33,8 +33,7 @@ export async function runOperation({ command, flags, read }: OperationCommandLin
     },
   );
   const isWorthRepeating = isSent && ![EXIT_CODES.ok, EXIT_CODES.usage].includes(code as 0);
-  if (isWorthRepeating)
-    writeNote(paint("dim", `To repeat it as the same run, add --idempotency-key ${idempotencyKey}`));
+  if (isWorthRepeating) writeNote(paint("dim", `Idempotency key: ${idempotencyKey} (the same key gets the same run)`));
   return code;
 }
 

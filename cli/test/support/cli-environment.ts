@@ -41,6 +41,8 @@ export type CliEnvironment = {
   shell(commandLine: string, env?: Record<string, string>): Promise<CommandResult>;
   /** The same in a terminal: standard output and standard error are one. */
   terminal(commandLine: string, env?: Record<string, string>): Promise<CommandResult>;
+  /** The same, while the test can still press keys. */
+  startTerminal(commandLine: string): StartedCommand;
   /** Jobs that the provider accepted. */
   listJobs(): Promise<{ reference: string }[]>;
   restartServer(): Promise<void>;
@@ -75,6 +77,8 @@ export async function startCliEnvironment(): Promise<CliEnvironment> {
     run: (parameters, options) => start(parameters, options).closed,
     shell: (commandLine, env = {}) => begin("sh", ["-c", commandLine], { env }).closed,
     terminal: (commandLine, env = {}) => begin("script", ["-qefc", commandLine, "/dev/null"], { env }).closed,
+    startTerminal: (commandLine) =>
+      observe(spawn("script", ["-qefc", commandLine, "/dev/null"], { cwd: folder, env: base })),
     listJobs: async () => {
       const { SANDBOX_URL, SANDBOX_KEY } = environment();
       const headers = { authorization: `Bearer ${SANDBOX_KEY}` };
