@@ -1,5 +1,6 @@
 // Calls a tool: the same steps as a request of the HTTP API, and an answer that a model can read. A call that a client
-// re-issues because the response was lost joins the run of the first. Waiting ends before clients give up; the run goes on.
+// re-issues because the response was lost joins the run of the first. Waiting ends before clients give up; the run
+// continues.
 import {
   type CallToolResult,
   type InputRequiredResult,
@@ -24,7 +25,7 @@ import type { ToolCallIdentity } from "./confirm-cost.ts";
 import type { McpRequest, McpServices } from "./mcp-request.ts";
 import { dollars, renderRunAnswer } from "./run-answer.ts";
 import { checkArguments, type IsOffered, type Tool, type ToolAnswer, type ToolRequest } from "./tool.ts";
-import { callOperation } from "./tools/call-operation.ts";
+import { callOperationTool } from "./tools/call-operation.ts";
 import { findTool } from "./tools/index.ts";
 import { waitForRun } from "./wait-for-run.ts";
 
@@ -114,7 +115,7 @@ async function createRequestContext(
   const { caller, admitted, requestId } = mcp;
   const { database, log } = services.runs;
   const isCreating =
-    operation.plan || operation.repeatRun || (tool === callOperation && operation.http.method !== "GET");
+    operation.plan || operation.repeatRun || (tool === callOperationTool && operation.http.method !== "GET");
   const joined = isCreating
     ? await services.clientRequests.join({ caller, api: "mcp", content: identity, isRetry: false })
     : undefined;

@@ -23,7 +23,7 @@ export const RunAnswer = Run.pick({ run_id: true, status: true, cost: true, warn
 });
 type RunAnswer = z.infer<typeof RunAnswer>;
 
-export const RUN_OUTPUT_SCHEMA = contentSchema(RunAnswer);
+export const RUN_ANSWER_SCHEMA = contentSchema(RunAnswer);
 
 /** All previews of an answer together, in base64. */
 const MAX_PREVIEW_CHARACTERS = 60_000;

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import type { Operation } from "../../kit/operation.ts";
 import { generateImage } from "../../operations/images/generate.ts";
-import { RUN_OUTPUT_SCHEMA } from "./run-answer.ts";
+import { RUN_ANSWER_SCHEMA } from "./run-answer.ts";
 import { argumentsSchema, CREATES, fieldOf, type Tool, type ToolFields } from "./tool.ts";
 
 /** The only field that no operation has: it belongs to the question that a tool asks. */
@@ -24,9 +24,9 @@ export const defineRunTool = ({ fields, required = [], ...declared }: RunToolDec
   ...declared,
   annotations: CREATES,
   inputSchema: argumentsSchema({ ...fields, ...COST_FIELDS }, required),
-  outputSchema: RUN_OUTPUT_SCHEMA,
+  outputSchema: RUN_ANSWER_SCHEMA,
 });
 
-/** The models of a tool whose operation depends on the model, in the order in which an installation is asked for them. */
+/** The models of a tool whose operation depends on the model. The first that an installation offers is the default. */
 export const modelField = (models: Record<string, Operation>, description: string) =>
   z.enum(Object.keys(models)).optional().describe(`${description}. Default: the first that this server offers`);

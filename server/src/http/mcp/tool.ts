@@ -1,4 +1,4 @@
-// Declares a tool of the MCP server: pure data, and the translation of its arguments to the input of an operation. Every
+// Declares a tool of the MCP server: pure data, and the translation of its arguments to an input of an operation. Every
 // field is a field of an operation under the tool's name for it, so no schema is written a second time.
 import { z } from "zod";
 import { Fault, type ValidationIssue } from "../../faults.ts";
@@ -128,7 +128,7 @@ export const isRunId = (text: string): boolean =>
 export const definedFields = (fields: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 
-/** Throws if a call has a field that the tool does not have, lacks a required one, or has an image that is too large. */
+/** Throws if a call has a field that the tool does not have, lacks a required one, or has too large an image. */
 export function checkArguments({ inputSchema }: Tool, args: JsonObject): void {
   const known = inputSchema.properties as JsonObject;
   const unknown = Object.keys(args).filter((name) => !(name in known));

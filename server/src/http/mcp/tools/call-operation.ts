@@ -1,3 +1,4 @@
+// Calls an operation for which there is no tool. Streams and file uploads cannot be called by tools.
 import { z } from "zod";
 import { Fault } from "../../../faults.ts";
 import type { Operation } from "../../../kit/operation.ts";
@@ -27,7 +28,7 @@ export function describeObstacle({ events, http }: Operation): string | undefine
   return undefined;
 }
 
-export const callOperation: Tool = {
+export const callOperationTool: Tool = {
   name: "call_operation",
   title: "Call an operation of the API",
   description:

@@ -1,9 +1,10 @@
+// Translates cut_out to images.extract, or to images.backgroundRemove without a prompt.
 import { backgroundRemove } from "../../../operations/images/background-remove.ts";
 import { extractObjects } from "../../../operations/images/extract.ts";
 import { defineRunTool } from "../run-tool.ts";
 import { definedFields, fieldOf, fieldsOf, imageOf } from "../tool.ts";
 
-export const cutOut = defineRunTool({
+export const cutOutTool = defineRunTool({
   name: "cut_out",
   title: "Cut out an object or remove the background",
   description:

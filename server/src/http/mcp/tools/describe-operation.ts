@@ -1,3 +1,4 @@
+// Describes the operations of the contract for call_operation.
 import { z } from "zod";
 import { Fault } from "../../../faults.ts";
 import type { Operation } from "../../../kit/operation.ts";
@@ -35,7 +36,7 @@ function describe({ name, summary, input, rules = [], example }: Operation): Too
   return { text: JSON.stringify(described), content: described };
 }
 
-export const describeOperation: Tool = {
+export const describeOperationTool: Tool = {
   name: "describe_operation",
   title: "Describe operations of the API",
   description: "List all operations of the Gesso API, or show the input of one, for call_operation.",

@@ -1,3 +1,4 @@
+// Translates edit_image to the edit operation of the model.
 import type { Operation } from "../../../kit/operation.ts";
 import { editFluxKontext } from "../../../operations/images/edit-flux-kontext.ts";
 import { editGemini25 } from "../../../operations/images/edit-gemini25.ts";
@@ -21,7 +22,7 @@ function defaultModel(isOffered: IsOffered, hasMask: boolean): string {
   return candidates.find((model) => isOffered("image.edit", model)) ?? candidates[0]!;
 }
 
-export const editImage = defineRunTool({
+export const editImageTool = defineRunTool({
   name: "edit_image",
   title: "Edit an image",
   description: "Change an image by a text. With a mask, only its white area changes; cut_out makes masks of objects.",

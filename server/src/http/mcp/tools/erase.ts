@@ -1,9 +1,10 @@
+// Translates erase to images.genRemove, or to edit.maskImage with a mask.
 import { generativeRemove } from "../../../operations/images/generative-remove.ts";
 import { maskImage } from "../../../operations/images/mask-image.ts";
 import { defineRunTool } from "../run-tool.ts";
 import { definedFields, fieldOf, fieldsOf, imageOf, type ToolRequest } from "../tool.ts";
 
-export const erase = defineRunTool({
+export const eraseTool = defineRunTool({
   name: "erase",
   title: "Erase an object",
   description:

@@ -1,3 +1,4 @@
+// Translates estimate to runs.estimate, for tools and for operations.
 import { Estimate } from "../../../kit/schemas/library.ts";
 import type { JsonObject } from "../../../kit/schemas/run.ts";
 import { estimateRun } from "../../../operations/runs/estimate.ts";
@@ -14,7 +15,7 @@ function toOperation(name: unknown, input: unknown, isOffered: IsOffered): JsonO
   return { operation: request.operation.name, input: request.input };
 }
 
-export const estimate: Tool = {
+export const estimateTool: Tool = {
   name: "estimate",
   title: "Estimate the cost",
   description: "Estimate what a call would cost, without creating a run.",

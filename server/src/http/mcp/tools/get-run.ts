@@ -1,13 +1,14 @@
-import { getRun as readRun } from "../../../operations/runs/get.ts";
-import { RUN_OUTPUT_SCHEMA } from "../run-answer.ts";
+// Translates get_run to runs.get. The answer waits for the end of the run.
+import { getRun } from "../../../operations/runs/get.ts";
+import { RUN_ANSWER_SCHEMA } from "../run-answer.ts";
 import { argumentsSchema, fieldsOf, READS, type Tool } from "../tool.ts";
 
-export const getRun: Tool = {
+export const getRunTool: Tool = {
   name: "get_run",
   title: "Get a run",
   description: "Wait up to 45 seconds for a run to end, and return its images, status and cost.",
   annotations: READS,
-  inputSchema: argumentsSchema(fieldsOf(readRun, "run_id")),
-  outputSchema: RUN_OUTPUT_SCHEMA,
-  translate: (input) => ({ operation: readRun, input }),
+  inputSchema: argumentsSchema(fieldsOf(getRun, "run_id")),
+  outputSchema: RUN_ANSWER_SCHEMA,
+  translate: (input) => ({ operation: getRun, input }),
 };

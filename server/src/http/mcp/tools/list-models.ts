@@ -1,3 +1,4 @@
+// Translates list_models to catalogue.get, and keeps the preferred offers.
 import { z } from "zod";
 import { ModelCatalogue } from "../../../kit/schemas/catalogue.ts";
 import type { JsonObject } from "../../../kit/schemas/run.ts";
@@ -8,7 +9,7 @@ const Model = ModelCatalogue.shape.models.element;
 const Offer = Model.shape.offers.element.pick({ task: true, provider: true, price: true, per: true, latency: true });
 const ModelList = z.object({ models: z.array(Model.omit({ offers: true }).extend({ offers: z.array(Offer) })) });
 
-export const listModels: Tool = {
+export const listModelsTool: Tool = {
   name: "list_models",
   title: "List models and prices",
   description: "List the models that this server offers, with their tasks, prices in US dollars and speed.",

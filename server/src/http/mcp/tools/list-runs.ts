@@ -1,6 +1,7 @@
+// Translates list_runs to runs.list, and shortens its page for a model.
 import { z } from "zod";
 import { type JsonObject, Run, type RunPage } from "../../../kit/schemas/run.ts";
-import { listRuns as list } from "../../../operations/runs/list.ts";
+import { listRuns } from "../../../operations/runs/list.ts";
 import { argumentsSchema, contentSchema, fieldsOf, READS, type Tool } from "../tool.ts";
 
 const MAX_PROMPT_CHARACTERS = 200;
@@ -17,14 +18,14 @@ const summarize = ({ run_id, status, operation, model, cost, created_at, inputs,
   url: image_url ?? video_url,
 });
 
-export const listRuns: Tool = {
+export const listRunsTool: Tool = {
   name: "list_runs",
   title: "List runs",
   description: "List and search earlier runs, newest first.",
   annotations: READS,
   inputSchema: argumentsSchema(
     fieldsOf(
-      list,
+      listRuns,
       "q",
       "status",
       "run_type",
@@ -38,7 +39,7 @@ export const listRuns: Tool = {
     ),
   ),
   outputSchema: contentSchema(RunSummaries),
-  translate: (input) => ({ operation: list, input }),
+  translate: (input) => ({ operation: listRuns, input }),
   answer(response) {
     const { data, next_cursor } = response as unknown as RunPage;
     const runs = data.map(summarize);

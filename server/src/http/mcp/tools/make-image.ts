@@ -1,3 +1,4 @@
+// Translates make_image to images.generate.
 import { generateImage } from "../../../operations/images/generate.ts";
 import { defineRunTool } from "../run-tool.ts";
 import { definedFields, fieldOf, fieldsOf, type IsOffered } from "../tool.ts";
@@ -8,7 +9,7 @@ const SIMPLE_MODELS = ["flux-dev", "nanobanana", "vendora", "vendorb-imagen4", "
 const defaultModel = (isOffered: IsOffered): string | undefined =>
   SIMPLE_MODELS.find((model) => isOffered("image.generate", model));
 
-export const makeImage = defineRunTool({
+export const makeImageTool = defineRunTool({
   name: "make_image",
   title: "Make an image",
   description: "Generate one to four images from a text.",

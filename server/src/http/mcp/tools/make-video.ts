@@ -1,8 +1,9 @@
+// Translates make_video to generateVideo.
 import { generateVideo } from "../../../operations/videos/generate.ts";
 import { defineRunTool } from "../run-tool.ts";
 import { definedFields, fieldOf, fieldsOf, imageOf } from "../tool.ts";
 
-export const makeVideo = defineRunTool({
+export const makeVideoTool = defineRunTool({
   name: "make_video",
   title: "Make a video",
   description: "Create a video that starts with an image. Videos take minutes: expect to continue with get_run.",

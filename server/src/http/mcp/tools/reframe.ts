@@ -1,8 +1,9 @@
+// Translates reframe to images.reframe.
 import { reframeImage } from "../../../operations/images/reframe.ts";
 import { defineRunTool } from "../run-tool.ts";
 import { definedFields, fieldOf, fieldsOf, imageOf } from "../tool.ts";
 
-export const reframe = defineRunTool({
+export const reframeTool = defineRunTool({
   name: "reframe",
   title: "Change the aspect ratio",
   description: "Extend an image to another aspect ratio. The new area is painted, and nothing is cut off.",

@@ -1,3 +1,4 @@
+// Translates show_tree to runs.tree, and draws the tree as text.
 import { z } from "zod";
 import { RunTree } from "../../../kit/schemas/library.ts";
 import type { JsonObject } from "../../../kit/schemas/run.ts";
@@ -15,7 +16,7 @@ const Node = RunTree.shape.nodes.element.pick({
 });
 const TreeAnswer = RunTree.pick({ root_run_id: true, totals: true }).extend({ nodes: z.array(Node), omitted: z.int() });
 
-export const showTree: Tool = {
+export const showTreeTool: Tool = {
   name: "show_tree",
   title: "Show the tree of a run",
   description: "Show what a run was derived from and what was derived from it, with the cost of each run and the sum.",
