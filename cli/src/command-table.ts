@@ -38,6 +38,11 @@ export const COMMANDS: Record<string, CommandEntry> = {
     group: GROUPS.server,
     load: async () => (await import("./commands/webhooks.ts")).webhooksCommand(),
   },
+  mcp: {
+    description: "Serve Gesso's tools to an MCP client over standard input and output.",
+    group: GROUPS.server,
+    load: async () => (await import("./commands/mcp.ts")).mcpCommand(),
+  },
   login: {
     description: "Sign in to a server and save the credential.",
     group: GROUPS.account,
