@@ -17,11 +17,11 @@ type NewRunRequest = {
   request: RequestContext;
   admitted: AdmittedRequest;
   prefer: { isStrict: boolean };
-} & Pick<RunRequest, "checkEstimate">;
+} & Pick<RunRequest, "checkEstimate" | "identity">;
 
 export async function acceptNewRun(
   { runs }: Pick<HttpServices, "runs">,
-  { operation, request, admitted, prefer, checkEstimate }: NewRunRequest,
+  { operation, request, admitted, prefer, checkEstimate, identity: ownIdentity }: NewRunRequest,
   parsed: ParsedInput,
 ): Promise<AcceptedRun> {
   const { database, caller, idempotencyKey, storageLimits } = request;
@@ -31,7 +31,7 @@ export async function acceptNewRun(
     ...(checkEstimate && { checkEstimate }),
   };
   const services = { ...runs, database };
-  const identity = { operation: operation.name, input: parsed.provided };
+  const identity = ownIdentity ?? { operation: operation.name, input: parsed.provided };
   const accepting = operation.repeatRun
     ? repeatRun(services, caller, { ...options, ...operation.repeatRun(parsed.input), identity })
     : acceptRun(services, caller, { ...options, operation, parsed, identity });

@@ -1,5 +1,5 @@
-// Parses the body of an OpenAI client: JSON or a form, with images as files, data URLs or URLs. An invalid body is refused
-// with all its errors, each at the name that the client used. Fields that are not known here are kept apart.
+// Parses the body of an OpenAI client: JSON or a form, with images as files, data URLs or URLs. An invalid body is
+// refused with all its errors, each at the name that the client used. Fields that are not known here are kept apart.
 import { z } from "zod";
 import { Fault, type ValidationIssue } from "../../faults.ts";
 import { type FilePart, isFilePart } from "../../kit/files.ts";

@@ -1,5 +1,5 @@
-// Converts the mask of an OpenAI client, whose transparent pixels mark the area to edit, to a mask of Gesso, where white
-// marks it. The pixels are decoded in an isolated process.
+// Converts the mask of an OpenAI client, whose transparent pixels mark the area to edit, to a mask of Gesso, where
+// white marks it. The pixels are decoded in an isolated process.
 import { readFile } from "node:fs/promises";
 import { Fault } from "../../faults.ts";
 import { isFilePart } from "../../kit/files.ts";

@@ -1,5 +1,5 @@
-// Creates images for OpenAI's clients. The steps are those of the public API: authenticate, admit, authorize, parse, accept
-// a run. Then the request waits for the run and responds with its images, never with an open run.
+// Creates images for OpenAI's clients. The steps are those of the public API: authenticate, admit, authorize, parse,
+// accept a run. Then the request waits for the run and responds with its images, never with an open run.
 import { ReadableStream } from "node:stream/web";
 import type { Context } from "hono";
 import type { RequestContext } from "../../access/request-context.ts";
@@ -14,7 +14,6 @@ import { requireOwnRun } from "../../library/operation-services.ts";
 import { generateImage } from "../../operations/images/generate.ts";
 import { varyImage } from "../../operations/images/vary.ts";
 import { editForOpenAi } from "../../operations/openai/edit.ts";
-import { type AcceptedRun, acceptRun } from "../../runs/accept-run.ts";
 import { isRunOpen } from "../../runs/render-run.ts";
 import { type AdmittedRequest, admitRequest } from "../admission.ts";
 import { readIdempotencyKey } from "../error-response.ts";
@@ -28,12 +27,13 @@ import {
   readBody,
   rejectUnstorableText,
 } from "../read-request.ts";
+import { acceptNewRun } from "../run-operation.ts";
+import { trackDelivery } from "../track-delivery.ts";
 import { type ClientBody, MAX_IMAGES, parseClientBody } from "./client-body.ts";
 import { contentOf } from "./client-content.ts";
 import { convertMask } from "./convert-mask.ts";
-import { reportDelivery } from "./delivery.ts";
 import { writeImageEvents } from "./image-events.ts";
-import { type ImageFormat, listImages, writeCompletedEvent, writeImages } from "./image-result.ts";
+import { type ClientImageFormat, listImages, writeCompletedEvent, writeImages } from "./image-result.ts";
 import { createModelNames } from "./model-names.ts";
 import { respondWithOpenAiError, unusedFieldsFault } from "./openai-error.ts";
 import { type Endpoint, toOperation } from "./to-operation.ts";
@@ -133,9 +133,8 @@ async function createImagesOf(http: HttpServices, call: ImageCall, raw: JsonObje
     const content = contentOf(endpoint, raw);
     const idempotencyKey = call.request.idempotencyKey ?? (await joinRequest(http, call, content));
     const identity = { operation: operation.name, input: content };
-    const accepted = await acceptImages(http, call, {
-      ...{ operation, parsed, identity, idempotencyKey, isStrict: prefer.isStrict },
-    });
+    const request = { ...call.request, idempotencyKey };
+    const accepted = await acceptNewRun(http, { operation, request, admitted, prefer, identity }, parsed);
     context.header("x-run-id", accepted.row.run_id);
     if (accepted.isReplay) context.header("idempotent-replayed", "true");
     context.env.incoming.socket.setKeepAlive(true, TCP_KEEP_ALIVE_MS);
@@ -156,7 +155,7 @@ const listUnusedOfResponse = ({ stream, response_format, output_format }: Client
   return output_format === undefined ? [] : ["output_format"];
 };
 
-const formatOf = ({ stream, response_format, output_format }: ClientBody): ImageFormat => {
+const formatOf = ({ stream, response_format, output_format }: ClientBody): ClientImageFormat => {
   const isUrl = response_format === "url" && !stream;
   return { isUrl, outputFormat: isUrl ? undefined : output_format };
 };
@@ -172,35 +171,8 @@ function setUnusedFields(context: Context, names: readonly string[]): void {
 async function joinRequest(http: HttpServices, { context, request }: ImageCall, content: JsonObject): Promise<string> {
   const isRetry = Number(context.req.header("x-stainless-retry-count") ?? 0) >= 1;
   const joined = await http.clientRequests.join({ caller: request.caller, api: "openai", content, isRetry });
-  reportDelivery(context.env.outgoing, joined, http.runs.log);
+  trackDelivery(context.env.outgoing, joined, http.runs.log);
   return joined.idempotencyKey;
-}
-
-type NewRunRequest = Pick<
-  Parameters<typeof acceptRun>[2],
-  "operation" | "parsed" | "identity" | "idempotencyKey" | "isStrict"
->;
-
-async function acceptImages(
-  { runs }: HttpServices,
-  { request, admitted }: ImageCall,
-  run: NewRunRequest,
-): Promise<AcceptedRun> {
-  const { database, caller, storageLimits } = request;
-  const { openRunLimits, consumeRunRateLimit: consumeRateLimit } = admitted;
-  const accepted = await acceptRun({ ...runs, database }, caller, {
-    ...run,
-    ...{ consumeRateLimit, openRunLimits, storageLimits },
-  }).catch((thrown) => {
-    admitted.refundRunRateLimit();
-    throw thrown;
-  });
-  if (accepted.isReplay) {
-    admitted.refundRunRateLimit();
-    admitted.refundRequestRateLimit();
-  }
-  admitted.endAdmission();
-  return accepted;
 }
 
 /** Returns the run when it has ended. Throws if it is still open: a client that repeats its request waits again. */
@@ -217,7 +189,7 @@ async function respondWithImages(
   http: HttpServices,
   call: ImageCall,
   accepted: RunRow,
-  format: ImageFormat,
+  format: ClientImageFormat,
 ): Promise<Response> {
   const { context, request } = call;
   const services = { ...http.runs, database: request.database };
@@ -237,7 +209,7 @@ const findFailure = (row: RunRow): Fault | undefined => {
   return listImages(row).length === 0 ? new Fault("provider_output_invalid", { run_id: row.run_id }) : undefined;
 };
 
-type StreamedImages = { row: RunRow; format: ImageFormat; releaseSlot(): void };
+type StreamedImages = { row: RunRow; format: ClientImageFormat; releaseSlot(): void };
 
 function respondWithEvents(
   http: HttpServices,

@@ -1,5 +1,5 @@
-// Writes the images of a completed run as OpenAI's clients read them: URLs, or base64 that is read from storage piece by
-// piece, so that a response of ten large images needs no more memory than one of them.
+// Writes the images of a completed run as OpenAI's clients read them: URLs, or base64 that is read from storage piece
+// by piece, so that a response of ten large images needs no more memory than one of them.
 import { buffer } from "node:stream/consumers";
 import type { Database } from "../../db/connect.ts";
 import type { RunRow, StoredAsset } from "../../db/runs/runs.ts";
@@ -8,12 +8,12 @@ import { renderAsset } from "../../runs/render-run.ts";
 import type { HttpServices } from "../http-services.ts";
 
 /** `outputFormat`: convert images of other formats. Undefined: as the provider made them. */
-export type ImageFormat = { isUrl: boolean; outputFormat: "png" | "jpeg" | "webp" | undefined };
+export type ClientImageFormat = { isUrl: boolean; outputFormat: "png" | "jpeg" | "webp" | undefined };
 
 type Services = HttpServices["runs"] & { database: Database };
 
 /** What both the response and the event of a stream say about an image. */
-const propertiesOf = ({ width, height, media_type }: StoredAsset, { outputFormat }: ImageFormat) => ({
+const propertiesOf = ({ width, height, media_type }: StoredAsset, { outputFormat }: ClientImageFormat) => ({
   output_format: outputFormat ?? media_type.replace("image/", ""),
   ...(width && height && { size: `${width}x${height}` }),
 });
@@ -22,7 +22,11 @@ export const listImages = (row: RunRow): StoredAsset[] =>
   (row.result?.outputs ?? []).filter(({ media_type }) => media_type.startsWith("image/"));
 
 /** The body of a response: `{ created, data: [{ b64_json | url }], size, output_format }`. */
-export async function* writeImages(services: Services, row: RunRow, format: ImageFormat): AsyncGenerator<Uint8Array> {
+export async function* writeImages(
+  services: Services,
+  row: RunRow,
+  format: ClientImageFormat,
+): AsyncGenerator<Uint8Array> {
   const images = listImages(row);
   yield text(`{"created":${secondsOf(row)},"data":[`);
   for (const [index, image] of images.entries()) {
@@ -43,7 +47,7 @@ export async function* writeImages(services: Services, row: RunRow, format: Imag
 export async function* writeCompletedEvent(
   services: Services,
   { row, image, type }: { row: RunRow; image: StoredAsset; type: string },
-  format: ImageFormat,
+  format: ClientImageFormat,
 ): AsyncGenerator<Uint8Array> {
   const about = {
     type,
@@ -64,7 +68,7 @@ export async function* writeCompletedEvent(
 async function* readBase64(
   services: Services,
   { asset_id, media_type }: StoredAsset,
-  { outputFormat }: ImageFormat,
+  { outputFormat }: ClientImageFormat,
 ): AsyncGenerator<Uint8Array> {
   const file = await openAsset(services, asset_id);
   const stream = await file.read();

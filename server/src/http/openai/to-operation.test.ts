@@ -83,6 +83,7 @@ describe("a generation", () => {
     [{ prompt: "p", size: "4096x4096" }, ["/size"]],
     [{ prompt: "p", output_format: "gif" }, ["/output_format"]],
     [{ prompt: "p", stream: "yes" }, ["/stream"]],
+    [{ prompt: "p", user: "u", metadata: "text" }, ["/metadata"]],
   ])("with %o is refused at %o", (raw, paths) => {
     expect(errorsOf(() => translate("generations", raw))).toEqual(paths);
   });

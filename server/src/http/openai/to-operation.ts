@@ -112,13 +112,15 @@ const invalid = (field: string, message: string, code = "invalid_value") =>
 
 /** `user` and `safety_identifier` say on whose behalf the client acts. They are stored with the run. */
 function runFieldsOf({ own, user, safety_identifier }: ClientBody): JsonObject {
-  const metadata = {
-    ...(own.metadata as JsonObject | undefined),
-    ...(user !== undefined && { user }),
-    ...(safety_identifier !== undefined && { safety_identifier }),
-  };
-  return { ...own, ...(Object.keys(metadata).length > 0 && { metadata }) };
+  const about = { ...(user !== undefined && { user }), ...(safety_identifier !== undefined && { safety_identifier }) };
+  const { metadata = {} } = own;
+  // Validation refuses metadata that is not an object.
+  if (Object.keys(about).length === 0 || !isObject(metadata)) return own;
+  return { ...own, metadata: { ...metadata, ...about } };
 }
+
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 
 function commonUnused({ quality, background, partial_images, unknown }: ClientBody): string[] {
   return [

@@ -25,8 +25,8 @@ export async function normalizeMask(bytes: Uint8Array, size?: ImageSize): Promis
 }
 
 /**
- * For masks whose transparent pixels mark the area that changes, whatever their colors: alpha decides alone. Undefined if
- * no pixel is transparent.
+ * For masks whose transparent pixels mark the area that changes, whatever their colors: alpha decides alone. Undefined
+ * if no pixel is transparent.
  */
 export async function maskFromTransparency(bytes: Uint8Array, orientation: number): Promise<Uint8Array | undefined> {
   try {

@@ -1,5 +1,5 @@
-// `images.generate` for the OpenAI-compatible API, whose `n` goes up to 10. It is not in the public contract; requests for
-// up to 4 images use `images.generate` itself.
+// `images.generate` for the OpenAI-compatible API, whose `n` goes up to 10. It is not in the public contract; requests
+// for up to 4 images use `images.generate` itself.
 import { z } from "zod";
 import type { Operation } from "../../kit/operation.ts";
 import { generateImage } from "../images/generate.ts";

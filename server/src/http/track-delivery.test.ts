@@ -1,12 +1,12 @@
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, it } from "vitest";
-import type { Log } from "../../observe/log.ts";
-import { reportDelivery } from "./delivery.ts";
+import type { Log } from "../observe/log.ts";
+import { trackDelivery } from "./track-delivery.ts";
 
 const log = { warn() {} } as unknown as Log;
 
-/** Starts a server, sends one request and returns what was reported. `isGone`: the client closes before the response. */
+/** Sends one request and returns what was reported. `isGone`: the client closes the connection before the response. */
 async function deliver({ isGone }: { isGone: boolean }): Promise<string[]> {
   const outcomes: string[] = [];
   const reported = Promise.withResolvers<void>();
@@ -16,7 +16,7 @@ async function deliver({ isGone }: { isGone: boolean }): Promise<string[]> {
       outcomes.push(outcome);
       reported.resolve();
     };
-    reportDelivery(outgoing, { end }, log);
+    trackDelivery(outgoing, { idempotencyKey: "key", isJoined: false, end }, log);
     arrived.resolve(outgoing);
   });
   await new Promise<void>((ready) => server.listen(0, "127.0.0.1", ready));
