@@ -255,6 +255,12 @@ describe("edits", () => {
     expect(await half(Buffer.from(edited.body.data[0].b64_json, "base64"), 32)).toEqual(new Set(["336699"]));
     const refused = await send("/images/edits", { ...body, mask: await url("#000000") });
     expect([refused.status, refused.body.error.param]).toEqual([400, "mask"]);
+    const form = new FormData();
+    for (const name of ["image", "mask"]) form.append(name, new Blob(["no image"]), "image.png");
+    form.append("prompt", PROMPT);
+    expect((await send("/images/edits", form)).body.error).toMatchObject({
+      ...{ code: "unsupported_image_format", param: "mask", type: "invalid_request_error" },
+    });
   });
 });
 

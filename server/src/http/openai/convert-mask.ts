@@ -11,7 +11,10 @@ import { type ClientImage, issueAt } from "./client-body.ts";
 export async function convertMask({ runs }: Pick<HttpServices, "runs">, mask: ClientImage): Promise<string> {
   const bytes = isFilePart(mask) ? await readFile(mask.path) : decodeInlineImage(mask);
   if (!bytes) throw invalidMask("invalid_type", "Must be a file or a data URL of a PNG or WebP image.");
-  const converted = await runs.images.maskFromTransparency(bytes);
+  const converted = await runs.images.maskFromTransparency(bytes).catch((thrown) => {
+    // A client must see that the mask is meant, and not the image.
+    throw thrown instanceof Fault && thrown.status < 500 ? invalidMask(thrown.code, thrown.message) : thrown;
+  });
   if (!converted) throw invalidMask("invalid_value", "Has no transparent pixels. They mark the area to edit.");
   return `data:image/png;base64,${Buffer.from(converted).toString("base64")}`;
 }

@@ -8,7 +8,6 @@ it.each([
   [new Fault("spend_limit_reached"), 429, "insufficient_quota", "insufficient_quota", false],
   [new Fault("rate_limited"), 429, "rate_limit_error", "rate_limit_exceeded", undefined],
   [new Fault("content_refused"), 400, "image_generation_user_error", "moderation_blocked", undefined],
-  [new Fault("image_undecodable"), 400, "invalid_request_error", "image_undecodable", undefined],
   [new Fault("insufficient_scope"), 403, "permission_error", "insufficient_scope", undefined],
   [new Fault("model_unavailable"), 503, "server_error", "model_unavailable", false],
   [new Fault("sync_timeout"), 504, "server_error", "sync_timeout", true],
@@ -18,6 +17,13 @@ it.each([
   expect(response).toMatchObject({ status, error: { type, code, param: null } });
   expect(response.shouldRetry).toBe(shouldRetry);
   expect(response.error.message).not.toContain("secret");
+});
+
+it("an image that cannot be used is an invalid parameter", () => {
+  expect(toErrorResponse(new Fault("unsupported_image_format"))).toMatchObject({
+    status: 400,
+    error: { type: "invalid_request_error", code: "unsupported_image_format", param: "image" },
+  });
 });
 
 it("the end of a run is final: a client that repeats its request would get the same run", () => {

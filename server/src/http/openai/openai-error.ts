@@ -18,6 +18,12 @@ const KNOWN_ERRORS: Partial<Record<FaultCode, Partial<Omit<OpenAiError, "message
   concurrency_limit_reached: { code: "rate_limit_exceeded" },
   content_refused: { status: 400, type: "image_generation_user_error", code: "moderation_blocked" },
   mask_mismatch: { param: "mask" },
+  unsupported_image_format: { status: 400, param: "image" },
+  image_undecodable: { param: "image" },
+  image_too_many_pixels: { param: "image" },
+  image_too_small: { param: "image" },
+  image_animated_not_supported: { param: "image" },
+  url_not_allowed: { param: "image" },
   too_many_parts: { param: "image" },
 };
 
