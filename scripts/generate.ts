@@ -39,15 +39,25 @@ const GENERATED_FILES: Record<string, string> = {
   ...generateClient(contract),
 };
 
-const isStale = (path: string) => !existsSync(path) || readFileSync(path, "utf8") !== GENERATED_FILES[path];
-const stale = Object.keys(GENERATED_FILES).filter(isStale);
+/** From the commands of the CLI, which read another generated file: it is written before. */
+const COMPLETION_FILE = "cli/src/generated/completion.json";
 
-if (process.argv.includes("--check")) {
+const isStale = (path: string) => !existsSync(path) || readFileSync(path, "utf8") !== GENERATED_FILES[path];
+const isCheck = process.argv.includes("--check");
+const stale = Object.keys(GENERATED_FILES).filter(isStale);
+if (!isCheck) for (const path of stale) write(path);
+const { generateCliCompletion } = await import("./generate/cli-completion.ts");
+GENERATED_FILES[COMPLETION_FILE] = await generateCliCompletion();
+if (isStale(COMPLETION_FILE)) stale.push(COMPLETION_FILE);
+
+if (isCheck) {
   if (stale.length > 0) console.log(`Generated files are out of date. Run npm run generate:\n${stale.join("\n")}`);
   process.exit(stale.length > 0 ? 1 : 0);
 }
-for (const path of stale) {
+write(COMPLETION_FILE);
+console.log(stale.length > 0 ? `Generated ${stale.join(", ")}` : "All generated files are up to date.");
+
+function write(path: string): void {
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, GENERATED_FILES[path] ?? "");
 }
-console.log(stale.length > 0 ? `Generated ${stale.join(", ")}` : "All generated files are up to date.");

@@ -58,4 +58,9 @@ export const COMMANDS: Record<string, CommandEntry> = {
     group: GROUPS.account,
     load: async () => (await import("./commands/whoami.ts")).whoamiCommand(),
   },
+  completion: {
+    description: "Print the completion script of a shell.",
+    group: GROUPS.account,
+    load: async () => (await import("./commands/completion.ts")).completionCommand(),
+  },
 };

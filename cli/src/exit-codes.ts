@@ -9,20 +9,11 @@ import {
   RateLimitError,
   ValidationError,
 } from "@gesso/client";
+import { commandError, EXIT_CODES, type ExitReason, isCommandError } from "./command-error.ts";
 import { flagOf } from "./field-flags.ts";
 import { toHarmlessLines, writeNote } from "./output/terminal.ts";
 
-/** Also in cli/README.md. `timeout`: the command no longer waits, and the run goes on. */
-export const EXIT_CODES = {
-  ...{ ok: 0, failed: 1, usage: 2, auth: 3, missing: 4, limit: 5 },
-  ...{ timeout: 124, interrupted: 130 },
-} as const;
-type ExitReason = keyof typeof EXIT_CODES;
-
-const COMMAND_ERROR_NAME = "CommandError";
-
-export const commandError = (reason: ExitReason, message: string): Error =>
-  Object.assign(new Error(message), { name: COMMAND_ERROR_NAME, reason });
+export { commandError, EXIT_CODES };
 
 const EXIT_REASON_BY_ERROR: [{ isInstance(error: unknown): boolean }, ExitReason][] = [
   [AuthError, "auth"],
@@ -46,9 +37,9 @@ export async function runCommand<Connection extends { url: string }>(
     url = connection.url;
     return await run(connection);
   } catch (thrown) {
-    if (thrown instanceof Error && thrown.name === COMMAND_ERROR_NAME) {
+    if (isCommandError(thrown)) {
       report(thrown.message);
-      return EXIT_CODES[(thrown as Error & { reason: ExitReason }).reason];
+      return EXIT_CODES[thrown.reason];
     }
     if (!GessoError.isInstance(thrown)) throw thrown;
     // The message of the client already names the code and the request.

@@ -4,9 +4,11 @@ import { hostname } from "node:os";
 import type { Identity } from "@gesso/client";
 import { findRunningInstance } from "@gesso/dev/running-instance";
 import { Command } from "commander";
-import { createCliClient, DEFAULT_DATA, DEFAULT_URL, findRequestedUrl } from "../connection.ts";
+import { createCliClient } from "../connection.ts";
 import { credentialsPath, findProfile, type Profile, saveProfile, selectProfileName } from "../credentials.ts";
 import { commandError, runCommand } from "../exit-codes.ts";
+import { toHarmlessText } from "../output/terminal.ts";
+import { DEFAULT_DATA, DEFAULT_URL, findRequestedUrl } from "../resolve-connection.ts";
 import { type CliIssuer, signInWithBrowser } from "./login/browser-sign-in.ts";
 import { askForKey, readPipedKey } from "./login/read-key.ts";
 
@@ -59,7 +61,7 @@ const login =
   };
 
 const describeIdentity = ({ user_id, role, tenant }: Identity): string =>
-  `${user_id}, ${role} of ${tenant.name.replace(/\p{C}+/gu, " ")}`;
+  `${user_id}, ${role} of ${toHarmlessText(tenant.name)}`;
 
 async function signInWithKey(url: string): Promise<Profile> {
   const key = process.stdin.isTTY ? await askForKey(`API key for ${url} (not shown): `) : await readPipedKey();

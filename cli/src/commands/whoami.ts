@@ -9,15 +9,17 @@ import {
   withConnection,
 } from "../connection.ts";
 import { runCommand } from "../exit-codes.ts";
+import { selectOutputMode, toHarmlessText, toJsonLine, writeData } from "../output/terminal.ts";
 
 type Flags = ConnectionFlags & { json?: boolean };
 
 export function whoamiCommand(): Command {
-  return withConnection(new Command("whoami").option("--json", "print one JSON object on standard output")).action(
+  return withConnection(new Command("whoami").option("--json", "print JSON (without a terminal: the default)")).action(
     async (flags: Flags) => {
       const run = async (connection: ServerConnection) => {
         const identity = await createCliClient(connection).me.get();
-        process.stdout.write(flags.json ? renderJson(connection, identity) : renderText(connection, identity));
+        const isText = selectOutputMode(flags) === "text";
+        writeData(isText ? renderText(connection, identity) : renderJson(connection, identity));
         return 0;
       };
       process.exitCode = await runCommand("gesso whoami", () => resolveConnection(flags), run);
@@ -26,18 +28,18 @@ export function whoamiCommand(): Command {
 }
 
 const renderJson = ({ url, source }: ServerConnection, identity: Identity): string =>
-  `${JSON.stringify({ url, source, ...identity })}\n`;
+  toJsonLine({ url, source, ...identity });
 
 function renderText({ url, source }: ServerConnection, { user_id, role, tenant, credential }: Identity): string {
   const lines = [
     ["Server", url],
     ["User", `${user_id} (${role})`],
-    ["Tenant", `${tenant.name.replace(/\p{C}+/gu, " ")} (${tenant.id})`],
+    ["Tenant", `${toHarmlessText(tenant.name)} (${tenant.id})`],
     ["Credential", `${CREDENTIALS[credential.kind]}, from ${source}`],
     ["Scopes", credential.scopes.join(", ")],
     ["Expires", credential.expires_at ?? "never"],
   ];
-  return lines.map(([name = "", value = ""]) => `${name.padEnd(12)}${value}\n`).join("");
+  return lines.map(([name = "", value = ""]) => `${name.padEnd(12)}${value}`).join("\n");
 }
 
 const CREDENTIALS: Record<Identity["credential"]["kind"], string> = {

@@ -120,7 +120,7 @@ it("reports a refusal of the identity provider, and saves nothing", async () => 
   await fetch(`${searchParams.get("redirect_uri")}?${new URLSearchParams(refusal)}`);
   const { code, stderr } = await login.end();
   expect(code).toBe(3);
-  expect(stderr).toContain("Not [2J allowed");
+  expect(stderr).toContain("Not\\u001b[2J allowed");
   expect(existsSync(credentials)).toBe(false);
 });
 

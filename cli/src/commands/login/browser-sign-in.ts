@@ -1,10 +1,11 @@
 // Signs in at an identity provider with the browser: the authorization code flow of OAuth 2.0 for native applications
 // (RFC 8252), with PKCE and a server on a free port of 127.0.0.1 that receives the code. Returns an access token.
-import { spawn } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { commandError } from "../../exit-codes.ts";
+import { commandError, isCommandError } from "../../command-error.ts";
+import { openTarget } from "../../open-target.ts";
+import { toHarmlessText } from "../../output/terminal.ts";
 
 /** An identity provider, as the server describes it to this program. */
 export type CliIssuer = {
@@ -35,7 +36,7 @@ export async function signInWithBrowser(issuer: CliIssuer): Promise<string> {
     };
     for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
     process.stderr.write(`Sign in with your browser. If it does not open, visit:\n\n  ${url.href}\n\n`);
-    openInBrowser(url.href);
+    openTarget(url.href);
     const code = await receiver.code;
     return await exchangeCode(metadata, issuer, { code, verifier, redirectUri: receiver.redirectUri });
   } finally {
@@ -120,7 +121,7 @@ async function requestJson<Body>(url: string, issuer: string, init: RequestInit 
     if (response.ok) return body;
     throw failure(issuer, printable(body.error_description ?? body.error ?? `status ${response.status}`));
   } catch (thrown) {
-    if (thrown instanceof Error && thrown.name === "CommandError") throw thrown;
+    if (isCommandError(thrown)) throw thrown;
     throw failure(issuer, `no valid response from ${new URL(url).host}`);
   }
 }
@@ -134,18 +135,4 @@ const failure = (issuer: string, reason: string) =>
   commandError("auth", `The sign-in at ${issuer} failed: ${reason}. To use an API key instead, add --with-key.`);
 
 /** Text of another server, which must not control the terminal. */
-const printable = (text: string): string =>
-  text
-    .replace(/[\p{C}\s]+/gu, " ")
-    .slice(0, 200)
-    .trim();
-
-/** Opens the default browser. Without one, the person uses the printed URL. */
-function openInBrowser(url: string): void {
-  const [command, ...parameters] = process.env.BROWSER
-    ? [process.env.BROWSER]
-    : ({ darwin: ["open"], win32: ["explorer.exe"] }[process.platform as string] ?? ["xdg-open"]);
-  const child = spawn(command!, [...parameters, url], { stdio: "ignore", detached: true });
-  child.on("error", () => {});
-  child.unref();
-}
+const printable = (text: string): string => toHarmlessText(text).slice(0, 200);
