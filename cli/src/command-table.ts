@@ -6,11 +6,18 @@ export type CommandEntry = {
   description: string;
   /** Heading in `gesso --help`. */
   group: string;
-  isHidden?: boolean;
+  /** Whether operations of the API add commands to this one. */
+  hasOperations?: boolean;
   load(): Promise<Command>;
 };
 
-export const GROUPS = { server: "Server:", account: "Sign-in and settings:" } as const;
+/** Headings of `gesso --help`, in their order. */
+export const GROUPS = {
+  images: "Images and videos:",
+  resources: "Runs and settings:",
+  server: "Server:",
+  account: "This program:",
+} as const;
 
 export const COMMANDS: Record<string, CommandEntry> = {
   dev: {
@@ -34,8 +41,9 @@ export const COMMANDS: Record<string, CommandEntry> = {
     load: async () => (await import("./commands/config.ts")).configCommand(),
   },
   webhooks: {
-    description: "Receive and test webhooks on this machine.",
-    group: GROUPS.server,
+    description: "Manage webhooks, and receive and test them on this machine.",
+    group: GROUPS.resources,
+    hasOperations: true,
     load: async () => (await import("./commands/webhooks.ts")).webhooksCommand(),
   },
   mcp: {

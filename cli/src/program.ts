@@ -1,8 +1,8 @@
 // Builds the command tree for one command line. Only the named command is loaded; `gesso --help` and an unknown name
 // show all commands, each with its line of the table.
-import { Command } from "commander";
+import { Command, Help } from "commander";
 import manifest from "../package.json" with { type: "json" };
-import { COMMANDS, type CommandEntry } from "./command-table.ts";
+import { COMMANDS, type CommandEntry, GROUPS } from "./command-table.ts";
 
 // The Unix convention for usage errors; Commander's default is 1.
 const USAGE = 2;
@@ -12,35 +12,61 @@ const createRoot = (): Command =>
     .description("Images and videos behind one HTTP API, on your own machine.")
     .version(manifest.version)
     .showHelpAfterError("Run gesso --help for the list of commands.")
+    .configureHelp({ subcommandTerm })
+    .addHelpCommand(
+      new Command("help").argument("[command]").description("Show the options of a command.").helpGroup(GROUPS.account),
+    )
     .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : USAGE));
+
+/** The list of all commands shows names only, so that it fits a terminal; the list of a group shows arguments too. */
+const subcommandTerm = (command: Command): string =>
+  command.parent?.parent ? new Help().subcommandTerm(command) : command.name();
 
 const loadCommand = async ({ load, description, group }: CommandEntry): Promise<Command> =>
   (await load()).description(description).helpGroup(group);
 
 /** All commands with all their flags, for what is generated from them. */
-export async function createFullProgram(): Promise<Command> {
-  const program = createRoot();
-  for (const entry of Object.values(COMMANDS))
-    program.addCommand(await loadCommand(entry), { hidden: entry.isHidden === true });
-  (await import("./commands/operations.ts")).addOperationCommands(program);
-  return program;
-}
+export const createFullProgram = (): Promise<Command> => addAllCommands(createRoot(), loadCommand);
 
 export async function createProgram(parameters: readonly string[]): Promise<Command> {
   const program = createRoot();
   const name = findCommandName(parameters);
   const entry = name !== undefined && Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (entry) {
-    program.addCommand(await loadCommand(entry), { hidden: entry.isHidden === true });
+    program.addCommand(await loadCommand(entry));
+    if (entry.hasOperations) await addOperations(program);
   } else {
-    for (const [each, { description, group, isHidden }] of Object.entries(COMMANDS))
-      program.addCommand(new Command(each).description(description).helpGroup(group), { hidden: isHidden === true });
+    await addAllCommands(program, async ({ description, group }, each) =>
+      new Command(each).description(description).helpGroup(group),
+    );
   }
+<<<<<<< HEAD
   // A group such as `webhooks` has commands by hand and commands of operations.
   if (!entry || name === "webhooks") (await import("./commands/operations.ts")).addOperationCommands(program, name);
+=======
+>>>>>>> 551d3d3f (test(cli): show sign-in, completion in real shells, start-up time and output for agents)
   inheritSettings(program);
   return program;
 }
+
+/** A group that operations add to must exist before them. */
+async function addAllCommands(
+  program: Command,
+  create: (entry: CommandEntry, name: string) => Promise<Command>,
+): Promise<Command> {
+  const [before, after] = [true, false].map((isGroup) =>
+    Object.entries(COMMANDS).filter(([, { hasOperations }]) => (hasOperations === true) === isGroup),
+  );
+  for (const [name, entry] of before ?? []) program.addCommand(await create(entry, name));
+  await addOperations(program);
+  for (const [name, entry] of after ?? []) program.addCommand(await create(entry, name));
+  const order = Object.values<string>(GROUPS);
+  (program.commands as Command[]).sort((a, b) => order.indexOf(a.helpGroup()) - order.indexOf(b.helpGroup()));
+  return program;
+}
+
+const addOperations = async (program: Command): Promise<void> =>
+  (await import("./commands/operations.ts")).addOperationCommands(program);
 
 /** The command that is run, or whose help is asked: `gesso help dev` names `dev`. */
 const findCommandName = (parameters: readonly string[]): string | undefined =>
@@ -49,7 +75,7 @@ const findCommandName = (parameters: readonly string[]): string | undefined =>
 /** Commander does not pass the handling of errors to subcommands that were built before, so it is copied. */
 function inheritSettings(parent: Command): void {
   for (const command of parent.commands) {
-    command.copyInheritedSettings(parent);
+    command.copyInheritedSettings(parent).helpCommand(false);
     inheritSettings(command);
   }
 }

@@ -7,7 +7,7 @@ import { Command } from "commander";
 import { createCliClient } from "../connection.ts";
 import { credentialsPath, findProfile, type Profile, saveProfile, selectProfileName } from "../credentials.ts";
 import { commandError, runCommand } from "../exit-codes.ts";
-import { toHarmlessText } from "../output/terminal.ts";
+import { isUnattended, toHarmlessText } from "../output/terminal.ts";
 import { DEFAULT_DATA, DEFAULT_URL, findRequestedUrl } from "../resolve-connection.ts";
 import { type CliIssuer, signInWithBrowser } from "./login/browser-sign-in.ts";
 import { askForKey, readPipedKey } from "./login/read-key.ts";
@@ -51,7 +51,8 @@ const login =
   (flags: Flags) =>
   async ({ url }: { url: string }): Promise<number> => {
     const name = selectProfileName(flags.profile);
-    const issuer = process.stdin.isTTY || flags.issuer ? await findIssuer(url, flags) : undefined;
+    const isInteractive = process.stdin.isTTY && !isUnattended();
+    const issuer = isInteractive || flags.issuer ? await findIssuer(url, flags) : undefined;
     const profile = issuer ? await signInAtIssuer(url, issuer) : await signInWithKey(url);
     const identity = await createCliClient(profile).me.get();
     saveProfile(name, profile);
@@ -64,6 +65,8 @@ const describeIdentity = ({ user_id, role, tenant }: Identity): string =>
   `${user_id}, ${role} of ${toHarmlessText(tenant.name)}`;
 
 async function signInWithKey(url: string): Promise<Profile> {
+  if (process.stdin.isTTY && isUnattended())
+    throw commandError("usage", `Pass the API key on standard input, for example: gesso login --url ${url} < key.txt`);
   const key = process.stdin.isTTY ? await askForKey(`API key for ${url} (not shown): `) : await readPipedKey();
   return { url, key };
 }

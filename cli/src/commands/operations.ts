@@ -2,6 +2,7 @@
 // file is only loaded for these commands and for the list of all commands.
 import { Command } from "commander";
 import { commandOf, GROUP_DESCRIPTIONS, HAND_WRITTEN, NAMED_COMMANDS } from "../command-names.ts";
+import { GROUPS } from "../command-table.ts";
 import { buildOperationCommand, type OperationCommandSpec } from "../operation-command.ts";
 import { type CliOperation, findCliOperation, OPERATIONS } from "../operations.ts";
 import { printOperation } from "../print-operation.ts";
@@ -11,8 +12,6 @@ import { callCommand } from "./call.ts";
 import { filesCommand } from "./files.ts";
 import { openCommand } from "./runs-open.ts";
 import { watchCommand } from "./runs-watch.ts";
-
-const HELP_GROUPS = { run: "Images and videos:", other: "Runs and settings:" };
 
 /** One command for each operation, or for several operations of the same task. */
 export function listOperationCommands(): OperationCommandSpec[] {
@@ -47,11 +46,11 @@ export function addOperationCommands(program: Command, name?: string): void {
     const words = spec.command.split(" ");
     const parent = findGroup(program, words.slice(0, -1));
     const command = buildOperationCommand(spec, addFlags, isRun ? runOperation : printOperation);
-    parent.addCommand(parent === program ? command.helpGroup(isRun ? HELP_GROUPS.run : HELP_GROUPS.other) : command);
+    parent.addCommand(parent === program ? command.helpGroup(isRun ? GROUPS.images : GROUPS.resources) : command);
   }
   if (named.length > 0 && name !== "runs") return;
   findGroup(program, ["runs"]).addCommand(watchCommand()).addCommand(openCommand());
-  for (const command of [filesCommand(), callCommand()]) program.addCommand(command.helpGroup(HELP_GROUPS.other));
+  for (const command of [filesCommand(), callCommand()]) program.addCommand(command.helpGroup(GROUPS.resources));
 }
 
 function addFlags(command: Command, operation: CliOperation): void {
@@ -65,6 +64,6 @@ function findGroup(parent: Command, [word, ...rest]: string[]): Command {
   const known = parent.commands.find((each) => each.name() === word);
   const isTop = parent.parent === null && parent.name() === "gesso";
   const group = known ?? new Command(word).description(GROUP_DESCRIPTIONS[word] ?? `Manage ${word}.`);
-  if (!known) parent.addCommand(isTop ? group.helpGroup(HELP_GROUPS.other) : group);
+  if (!known) parent.addCommand(isTop ? group.helpGroup(GROUPS.resources) : group);
   return findGroup(group, rest);
 }

@@ -6,7 +6,7 @@ import { listProfileNames } from "../credentials.ts";
 import { resolveConnection } from "../resolve-connection.ts";
 import type { Candidate } from "./complete.ts";
 
-const MAX_MS = 120;
+const MAX_MS = 800;
 const MAX_RUNS = 20;
 const MAX_DESCRIPTION = 60;
 
