@@ -6,7 +6,7 @@ import { expect, it } from "vitest";
 import { HAND_WRITTEN } from "../cli/src/command-names.ts";
 import { listOperationCommands } from "../cli/src/commands/operations.ts";
 import { createProgram } from "../cli/src/program.ts";
-import { describeOperation } from "../server/src/http/mcp/tools/describe-operation.ts";
+import { describeOperationTool } from "../server/src/http/mcp/tools/describe-operation.ts";
 
 type Contract = { paths: Record<string, Record<string, { operationId: string }>> };
 const contract: Contract = JSON.parse(readFileSync("api/openapi.json", "utf8"));
@@ -46,7 +46,7 @@ it("the command line has a command for every operation", async () => {
 });
 
 it("an agent can call every operation, except streams and uploads of files", () => {
-  const { content } = describeOperation.describe!({});
+  const { content } = describeOperationTool.describe!({});
   const known = new Set((content.operations as { name: string }[]).map(({ name }) => name));
   expect(OPERATIONS.filter((name) => !known.has(name))).toEqual(NOT_FOR_AGENTS);
 });

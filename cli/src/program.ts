@@ -34,17 +34,12 @@ export async function createProgram(parameters: readonly string[]): Promise<Comm
   const entry = name !== undefined && Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (entry) {
     program.addCommand(await loadCommand(entry));
-    if (entry.hasOperations) await addOperations(program);
+    if (entry.hasOperations) await addOperations(program, name);
   } else {
-    await addAllCommands(program, async ({ description, group }, each) =>
-      new Command(each).description(description).helpGroup(group),
-    );
+    const create = async ({ description, group }: CommandEntry, each: string) =>
+      new Command(each).description(description).helpGroup(group);
+    await addAllCommands(program, create, name);
   }
-<<<<<<< HEAD
-  // A group such as `webhooks` has commands by hand and commands of operations.
-  if (!entry || name === "webhooks") (await import("./commands/operations.ts")).addOperationCommands(program, name);
-=======
->>>>>>> 551d3d3f (test(cli): show sign-in, completion in real shells, start-up time and output for agents)
   inheritSettings(program);
   return program;
 }
@@ -53,20 +48,22 @@ export async function createProgram(parameters: readonly string[]): Promise<Comm
 async function addAllCommands(
   program: Command,
   create: (entry: CommandEntry, name: string) => Promise<Command>,
+  named?: string,
 ): Promise<Command> {
   const [before, after] = [true, false].map((isGroup) =>
     Object.entries(COMMANDS).filter(([, { hasOperations }]) => (hasOperations === true) === isGroup),
   );
   for (const [name, entry] of before ?? []) program.addCommand(await create(entry, name));
-  await addOperations(program);
+  await addOperations(program, named);
   for (const [name, entry] of after ?? []) program.addCommand(await create(entry, name));
   const order = Object.values<string>(GROUPS);
   (program.commands as Command[]).sort((a, b) => order.indexOf(a.helpGroup()) - order.indexOf(b.helpGroup()));
   return program;
 }
 
-const addOperations = async (program: Command): Promise<void> =>
-  (await import("./commands/operations.ts")).addOperationCommands(program);
+/** Those of all operations, or only those that the command line names. */
+const addOperations = async (program: Command, named?: string): Promise<void> =>
+  (await import("./commands/operations.ts")).addOperationCommands(program, named);
 
 /** The command that is run, or whose help is asked: `gesso help dev` names `dev`. */
 const findCommandName = (parameters: readonly string[]): string | undefined =>
