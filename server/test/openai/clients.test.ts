@@ -264,6 +264,19 @@ describe("edits", () => {
   });
 });
 
+describe("sources", () => {
+  it("[OAI-4] in private networks and of other tenants are refused", async () => {
+    const inside = await send("/images/edits", { prompt: PROMPT, image: "http://169.254.169.254/latest" });
+    expect([inside.status, inside.body.error.code]).toEqual([400, "url_not_allowed"]);
+    const { run_id } = await lastRun();
+    const tenant = await createTestTenant(environment);
+    const other = await createHttpCaller({ ...environment, key: tenant.key }).send("POST", "/openai/v1/images/edits", {
+      body: { prompt: PROMPT, image: run_id },
+    });
+    expect([other.status, other.body.error.code]).toEqual([404, "run_not_found"]);
+  });
+});
+
 describe("a stream", () => {
   it("[OAI-7] ends with one event per image, as openai-node reads them", async () => {
     const body = { prompt: PROMPT, size: SIZE, n: 2, stream: true, partial_images: 2 } as const;

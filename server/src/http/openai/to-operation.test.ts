@@ -1,4 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { createSeededRandom } from "../../../test/support/seeded-random.ts";
+import { Fault } from "../../faults.ts";
 import { createFilePart } from "../../kit/files.ts";
 import { parseInput } from "../../kit/parse.ts";
 import type { JsonObject } from "../../kit/schemas/run.ts";
@@ -132,6 +134,51 @@ describe("a variation", () => {
     });
     expect(errorsOf(() => translate("variations", { image, n: "5" }, "form"))).toEqual(["/n"]);
   });
+});
+
+it("any body is either valid for its operation or refused with a Fault", () => {
+  const random = createSeededRandom(7);
+  const pick = <T>(items: readonly T[]): T => items[random(items.length)]!;
+  const fields = [
+    "prompt",
+    "model",
+    "n",
+    "size",
+    "quality",
+    "background",
+    "output_format",
+    "response_format",
+    "stream",
+  ];
+  const more = [
+    "image",
+    "image[]",
+    "images",
+    "mask",
+    "user",
+    "metadata",
+    "seed",
+    "max_cost",
+    "partial_images",
+    "other",
+  ];
+  const values = [null, true, 0, 1, 3.5, -1, 1e21, "", "1", "auto", "1x1", "1024x1024", "99999x1", "00x00", "flux-dev"];
+  const nested = [[], [[]], {}, { image_url: "https://example.com/a.png" }, [{ image_url: 7 }], file("f"), [file("f")]];
+  let accepted = 0;
+  for (let round = 0; round < 5000; round++) {
+    const chosen = Array.from({ length: 1 + random(3) }, () => [
+      pick([...fields, ...more]),
+      pick([...values, ...nested]),
+    ]);
+    const raw = { ...(random(5) > 0 && { prompt: "p", image: file("a") }), ...Object.fromEntries(chosen) };
+    try {
+      translate(pick(["generations", "edits", "variations"]), raw, pick(["json", "form"]));
+      accepted++;
+    } catch (thrown) {
+      expect(thrown).toBeInstanceOf(Fault);
+    }
+  }
+  expect(accepted).toBeGreaterThan(100);
 });
 
 it("the content of a request has the digests of its files, not their names", () => {
