@@ -21,7 +21,7 @@ let proxy: TcpProxy;
 let baseURL: string;
 beforeAll(async () => {
   const env = { OPENAI_WAIT_SECONDS: String(WAIT_SECONDS) };
-  environment = await startTestEnvironment({ env });
+  environment = await startTestEnvironment({ roles: "split", env });
   proxy = await startTcpProxy(Number(new URL(environment.url).port));
   baseURL = `http://127.0.0.1:${proxy.port}/openai/v1`;
 }, 120_000);
@@ -68,9 +68,9 @@ describe("openai-node", () => {
   });
 
   it("[OAI-5] gets one run behind a proxy that cuts each connection before the run has ended", async () => {
-    const cut = cutFirst(Number.POSITIVE_INFINITY, /patient/, 1500);
+    const cut = cutFirst(Number.POSITIVE_INFINITY, /patient/, 1000);
     const { data } = await clientOf({ maxRetries: 8 }).images.generate({
-      ...{ prompt: "patient [sandbox:delay=5]", size: SIZE },
+      ...{ prompt: "patient [sandbox:delay=3]", size: SIZE },
     });
     expect(data).toHaveLength(1);
     expect(cut()).toBeGreaterThan(1);
@@ -111,6 +111,15 @@ describe("openai-node", () => {
     const { response } = await client.images.generate(body, { headers }).withResponse();
     expect(response.headers.get("idempotent-replayed")).toBe("true");
     expect(await counts("keyed")).toEqual({ runs: 1, jobs: 1 });
+  });
+
+  it("[OAI-6] gets the run of its first request after the API process was killed", async () => {
+    const client = clientOf({ maxRetries: 8 });
+    const asked = client.images.generate({ prompt: "killed [sandbox:delay=2]", size: SIZE }).withResponse();
+    await expect.poll(() => countJobs("killed"), { timeout: 20_000 }).toBe(1);
+    await environment.killAndRestart("api");
+    expect((await asked).response.headers.get("idempotent-replayed")).toBe("true");
+    expect(await counts("killed")).toEqual({ runs: 1, jobs: 1 });
   });
 
   it("[OAI-6] gets two images for two equal requests that were both answered", async () => {
