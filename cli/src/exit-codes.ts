@@ -32,6 +32,7 @@ export async function runCommand<Connection extends { url: string }>(
 ): Promise<number> {
   const report = (message: string) => writeNote(`${name}: ${toHarmlessLines(message)}`);
   let url = "";
+  process.stdout.on("error", endWithReader);
   try {
     const connection = resolve();
     url = connection.url;
@@ -48,6 +49,12 @@ export async function runCommand<Connection extends { url: string }>(
     report(isUnreachable ? `Cannot reach Gesso at ${url}. Check the URL and that the server is running.` : message);
     return EXIT_CODES[EXIT_REASON_BY_ERROR.find(([family]) => family.isInstance(thrown))?.[1] ?? "failed"];
   }
+}
+
+/** As in `gesso runs list | head`: the program that reads the output has ended. */
+function endWithReader(error: NodeJS.ErrnoException): void {
+  if (error.code !== "EPIPE") throw error;
+  process.exit(EXIT_CODES.ok);
 }
 
 /** One line per invalid field, with the flag that sets it. */

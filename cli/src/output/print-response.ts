@@ -1,6 +1,8 @@
 // Prints the response of an operation that creates no run: JSON for programs, IDs with --quiet, text for people.
-import type { Run, RunTree, UsageReport } from "@gesso/client";
+import type { Run } from "@gesso/client";
+import { renderCatalogue } from "./render-catalogue.ts";
 import { renderCost } from "./render-cost.ts";
+import { renderRun, toRunRow } from "./render-run.ts";
 import { renderTree } from "./render-tree.ts";
 import { renderObject, renderTable } from "./table.ts";
 import { type OutputMode, toHarmlessText, toJsonLine, writeData, writeNote } from "./terminal.ts";
@@ -20,20 +22,15 @@ const briefRun = ({ run_id, status, run_type, cost, created_at, inputs }: Run) =
 
 const BRIEF_ROWS: Record<string, (row: never) => Response> = { "runs.list": briefRun };
 
-/** What people see of a run in a list. */
-const runRow = (run: Run): Response => ({
-  run_id: run.run_id,
-  status: run.status,
-  type: run.run_type,
-  cost: run.cost,
-  created: run.created_at.replace("T", " ").slice(0, 16),
-  prompt: typeof run.inputs?.prompt === "string" ? run.inputs.prompt.slice(0, 40) : "",
-});
-
 const TEXT: Record<string, (response: never) => string[]> = {
-  "runs.list": ({ data }: { data: Run[] }) => renderTable(data.map(runRow)),
-  "runs.tree": (tree: RunTree) => renderTree(tree),
-  "usage.get": (report: UsageReport) => renderCost(report),
+  "runs.list": ({ data }: { data: Run[] }) => renderTable(data.map(toRunRow)),
+  "runs.get": renderRun,
+  "runs.cancel": renderRun,
+  "runs.delete": renderRun,
+  "runs.update": renderRun,
+  "runs.tree": renderTree,
+  "usage.get": renderCost,
+  "catalogue.get": renderCatalogue,
 };
 
 const isPage = (response: Response): boolean => Array.isArray(response.data) && "next_cursor" in response;

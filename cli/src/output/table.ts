@@ -6,10 +6,14 @@ type Row = Record<string, unknown>;
 const MAX_CELL = 60;
 const MAX_COLUMNS = 7;
 
+/** A time without seconds; other texts stay as they are. */
+const toMinute = (text: string): string =>
+  /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text) ? text.replace("T", " ").slice(0, 16) : text;
+
 /** One value as text: a cost as an amount, an object as JSON. */
 export function formatCell(value: unknown): string {
   if (value === null || value === undefined) return "";
-  if (typeof value !== "object") return toHarmlessText(String(value));
+  if (typeof value !== "object") return toHarmlessText(toMinute(String(value)));
   const { amount, currency } = value as { amount?: unknown; currency?: unknown };
   if (typeof amount === "number" && currency === "USD") return formatAmount(amount);
   return toHarmlessText(
@@ -46,8 +50,16 @@ export function renderTable(rows: Row[], columns = columnsOf(rows)): string[] {
   return [paint("dim", toLine(columns), process.stdout), ...cells.map(toLine)];
 }
 
+/** The parts of an object get lines of their own: `tenant.name`. */
 export function renderObject(object: Row): string[] {
-  const entries = Object.entries(object).filter(([, value]) => value !== null && value !== undefined);
+  const entries = flatten(object, "").filter(([, value]) => value !== null && value !== undefined && value !== "");
   const width = Math.max(0, ...entries.map(([name]) => name.length));
   return entries.map(([name, value]) => `${paint("dim", name.padEnd(width), process.stdout)}  ${formatCell(value)}`);
+}
+
+function flatten(object: Row, prefix: string): [string, unknown][] {
+  return Object.entries(object).flatMap(([name, value]): [string, unknown][] => {
+    const isGroup = typeof value === "object" && value !== null && !Array.isArray(value) && name !== "cost";
+    return isGroup ? flatten(value as Row, `${prefix}${name}.`) : [[`${prefix}${name}`, value]];
+  });
 }

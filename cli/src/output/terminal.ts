@@ -9,9 +9,10 @@ export type OutputMode = "json" | "brief" | "quiet" | "text";
 
 const AGENT_VARIABLES = ["CLAUDECODE", "CI"];
 
-/** A program reads the output, so nothing is asked and nothing is drawn. */
-export const isUnattended = (): boolean =>
-  !process.stdout.isTTY || AGENT_VARIABLES.some((name) => Boolean(process.env[name]));
+export const isAgent = (): boolean => AGENT_VARIABLES.some((name) => Boolean(process.env[name]));
+
+/** A program reads the output, so nothing is asked. */
+export const isUnattended = (): boolean => !process.stdout.isTTY || isAgent();
 
 export function selectOutputMode({ json, quiet }: OutputFlags): OutputMode {
   if (quiet) return "quiet";

@@ -1,7 +1,7 @@
 // One line of progress on standard error: the state of the run, the time and the cost. It is redrawn in place on a
 // terminal and not shown elsewhere.
 import type { Client, Run } from "@gesso/client";
-import { formatAmount, toHarmlessText } from "../output/terminal.ts";
+import { formatAmount, isAgent, toHarmlessText } from "../output/terminal.ts";
 
 export type ProgressLine = { update(run: Run): void; pause(isPaused: boolean): void; end(): void };
 
@@ -10,7 +10,7 @@ const REDRAW_MS = 120;
 const HIDDEN: ProgressLine = { update: () => {}, pause: () => {}, end: () => {} };
 
 export function startProgressLine(client: Client, runId: string, isQuiet: boolean): ProgressLine {
-  if (!process.stderr.isTTY || isQuiet || process.env.TERM === "dumb") return HIDDEN;
+  if (!process.stderr.isTTY || isQuiet || isAgent() || process.env.TERM === "dumb") return HIDDEN;
   const startedAt = Date.now();
   let run: Run | undefined;
   let reserved = 0;

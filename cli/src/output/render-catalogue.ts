@@ -1,0 +1,14 @@
+// `gesso catalogue`: one line per offer with its price, the preferred one of a model first.
+import type { ModelCatalogue } from "@gesso/client";
+import { renderTable } from "./table.ts";
+import { formatAmount } from "./terminal.ts";
+
+export const renderCatalogue = ({ models }: ModelCatalogue): string[] =>
+  renderTable(
+    models.flatMap(({ model, offers }) =>
+      offers.map(({ task, provider, price, per }) => ({
+        ...{ model, task, provider },
+        price: price === null ? "unknown" : `${formatAmount(price)} per ${per}`,
+      })),
+    ),
+  );

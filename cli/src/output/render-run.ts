@@ -1,0 +1,30 @@
+// A run as text for people: in lists as a row, alone as lines.
+import type { Run } from "@gesso/client";
+import { renderObject } from "./table.ts";
+
+const MAX_PROMPT = 40;
+
+const promptOf = ({ inputs }: Run) => (typeof inputs?.prompt === "string" ? inputs.prompt : "");
+
+export const toRunRow = (run: Run): Record<string, unknown> => ({
+  run_id: run.run_id,
+  status: run.status,
+  type: run.run_type,
+  cost: run.cost,
+  created: run.created_at,
+  prompt: promptOf(run).slice(0, MAX_PROMPT),
+});
+
+export const renderRun = (run: Run): string[] =>
+  renderObject({
+    ...toRunRow(run),
+    prompt: promptOf(run),
+    model: run.model,
+    provider: run.provider,
+    finished: run.finished_at,
+    parent: run.parent_run_id,
+    error: run.error && `${run.error.message} (code: ${run.error.code})`,
+    warnings: run.warnings,
+    result: run.result && JSON.stringify(run.result),
+    files: run.outputs.map(({ url }) => url).join(" "),
+  });
