@@ -90,7 +90,7 @@ export function parseFieldValue(field: OperationField, text: string): unknown {
 }
 
 /** JSON, or @file with JSON. */
-export function parseJson(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text.startsWith("@") ? readFileSync(text.slice(1), "utf8") : text);
   } catch (thrown) {

@@ -46,7 +46,7 @@ export function addRunFlags(command: Command): void {
   addRetryFlag(command);
 }
 
-export function parseSeconds(text: string): number {
+function parseSeconds(text: string): number {
   const seconds = Number(text);
   if (!(seconds > 0)) throw new InvalidArgumentError("Must be a number of seconds above 0.");
   return seconds;

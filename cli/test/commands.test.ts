@@ -138,6 +138,14 @@ it("[CLI-5] gets the same run and one job for the same idempotency key after kil
   expect((await listJobs()).filter(({ reference }) => reference.startsWith(found[0]!.run_id))).toHaveLength(1);
 }, 60_000);
 
+it("[CLI-5] gets the same run for the same idempotency key although a file was uploaded first", async () => {
+  const { run } = environment;
+  const extract = () => run(["extract", "shapes.png", "the red circle", "-q", "--idempotency-key", "uploaded-once"]);
+  const [first, second] = [await extract(), await extract()];
+  expect([first.code, first.stderr]).toEqual([0, ""]);
+  expect(second).toEqual(first);
+}, 30_000);
+
 it("[CLI-6] leaves the run on Ctrl-C without a terminal, and runs watch follows it to its end", async () => {
   const { start, run, client } = environment;
   const waiting = start(["generate", "interrupted boat [sandbox:delay=4]", ...small]);

@@ -11,7 +11,7 @@ const toMinute = (text: string): string =>
   /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text) ? text.replace("T", " ").slice(0, 16) : text;
 
 /** One value as text: a cost as an amount, an object as JSON. */
-export function formatCell(value: unknown): string {
+function formatCell(value: unknown): string {
   if (value === null || value === undefined) return "";
   if (typeof value !== "object") return toHarmlessText(toMinute(String(value)));
   const { amount, currency } = value as { amount?: unknown; currency?: unknown };

@@ -40,7 +40,7 @@ export async function showPreview(output: Output, stream = process.stderr): Prom
   }
 }
 
-export function encodeForKitty(png: Buffer): string {
+function encodeForKitty(png: Buffer): string {
   const text = png.toString("base64");
   const count = Math.ceil(text.length / CHUNK);
   const chunks = Array.from({ length: count }, (_, index) => {
@@ -51,7 +51,7 @@ export function encodeForKitty(png: Buffer): string {
   return chunks.join("");
 }
 
-export const encodeForIterm2 = (image: Buffer): string =>
+const encodeForIterm2 = (image: Buffer): string =>
   `\u001b]1337;File=inline=1;size=${image.length};width=${COLUMNS};preserveAspectRatio=1:${image.toString("base64")}\u0007`;
 
 /** A link that terminals open with a click (OSC 8). Without escapes, the URL itself. */
