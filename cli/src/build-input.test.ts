@@ -39,21 +39,21 @@ it("uploads a file first if the request cannot contain it", async () => {
 });
 
 it("takes a list of images, and images with their tags", async () => {
-  const valueOf = (name: string, value: string[]) => {
+  const buildImages = (name: string, value: string[]) => {
     const operation = findCliOperation(name)!;
     const field = operation.fields.find((each) => each.name === "images")!;
     return buildInput({ operation, upload }, [{ field, value }]);
   };
-  expect(await valueOf("images.combine", [file, RUN, `${RUN}#1`])).toEqual({
+  expect(await buildImages("images.combine", [file, RUN, `${RUN}#1`])).toEqual({
     images: [local, { run_id: RUN }, { run_id: RUN, output_index: 1 }],
   });
-  expect(await valueOf("images.reference", [`hero=${file}`, `@dog=${RUN}`])).toEqual({
+  expect(await buildImages("images.reference", [`hero=${file}`, `@dog=${RUN}`])).toEqual({
     images: [
       { image_reference: UPLOADED.image_url, tag: "hero" },
       { image_reference: RUN, tag: "dog" },
     ],
   });
-  await expect(valueOf("images.reference", [file])).rejects.toThrow("hero=portrait.png");
+  await expect(buildImages("images.reference", [file])).rejects.toThrow("hero=portrait.png");
 });
 
 it("refuses a file that does not exist and says what an image is", async () => {
