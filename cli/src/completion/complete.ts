@@ -1,6 +1,6 @@
 // `gesso __complete`: prints the candidates for the last word of a command line, one per line with a tab before its
 // description. `:files` asks the shell to add files. An error prints nothing, because it would damage the prompt.
-import { readFileSync } from "node:fs";
+import generated from "../generated/completion.json" with { type: "json" };
 import type { CompletionFlag, CompletionIndex, CompletionNode, CompletionValue } from "./completion-index.ts";
 
 const FILES = ":files";
@@ -15,12 +15,9 @@ export async function printCandidates(parameters: string[]): Promise<void> {
   const words = end === -1 ? parameters : parameters.slice(end + 1);
   if (parameters.slice(0, end).includes("--new-word")) words.push("");
   try {
-    const index = JSON.parse(
-      readFileSync(new URL("../generated/completion.json", import.meta.url), "utf8"),
-    ) as CompletionIndex;
     const find: FindLiveValues = async (...request) =>
       (await import("./live-values.ts")).findLiveValues(...request).catch(() => []);
-    const candidates = await complete(index, words, find);
+    const candidates = await complete(generated as CompletionIndex, words, find);
     process.stdout.write(candidates.map(renderCandidate).join(""));
   } catch {
     process.exitCode = 1;
