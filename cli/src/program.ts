@@ -70,9 +70,13 @@ const findCommandName = (parameters: readonly string[]): string | undefined =>
   parameters.filter((each) => !each.startsWith("-")).find((each, index) => index > 0 || each !== "help");
 
 /** Commander does not pass the handling of errors to subcommands that were built before, so it is copied. */
-function inheritSettings(parent: Command): void {
+function inheritSettings(parent: Command, path = "gesso"): void {
   for (const command of parent.commands) {
+    const line = `${path} ${command.name()}`;
     command.copyInheritedSettings(parent).helpCommand(false);
-    inheritSettings(command);
+    command.showHelpAfterError(
+      `Run ${line} --help for ${command.commands.length > 0 ? "its commands" : "its options"}.`,
+    );
+    inheritSettings(command, line);
   }
 }

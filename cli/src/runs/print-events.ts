@@ -7,6 +7,8 @@ import { formatAmount, type OutputMode, paint, toHarmlessText, toJsonLine, write
 type EventData = {
   run_id?: string;
   progress?: number;
+  outputs?: unknown[];
+  created_at?: string;
   cost?: { amount: number } | null;
   error?: { message: string } | null;
 };
@@ -23,9 +25,14 @@ export async function printEvents(events: EventStream<Event>, mode: OutputMode):
 }
 
 function describeEvent({ type, timestamp, data }: Event): string {
-  const { run_id = "", progress, cost, error } = data as EventData;
+  const { run_id = "", progress, cost, error, outputs = [], created_at } = data as EventData;
   const time = String(timestamp ?? "").slice(11, 19);
   const share = type === "run.progress" && progress !== undefined ? `${Math.round(progress * 100)} %` : "";
-  const details = [share, cost ? formatAmount(cost.amount) : "", toHarmlessText(error?.message ?? "")].filter(Boolean);
+  const files = outputs.length === 1 ? "1 file" : `${outputs.length} files`;
+  const seconds = (Date.parse(String(timestamp)) - Date.parse(created_at ?? "")) / 1000;
+  const result = type === "run.completed" && created_at ? `${files} after ${seconds.toFixed(1)} s` : "";
+  const details = [share, result, cost ? formatAmount(cost.amount) : "", toHarmlessText(error?.message ?? "")].filter(
+    Boolean,
+  );
   return [paint("dim", time, process.stdout), type.padEnd(14), run_id, ...details].join("  ");
 }

@@ -84,10 +84,10 @@ async function preview(run: Run, when: "auto" | "off" | undefined): Promise<void
   for (const output of resultOutputs(run)) if (output.media_type.startsWith("image/")) await showPreview(output);
 }
 
-function summarize({ started_at, created_at, finished_at, cost, model, provider }: Run): string {
+function summarize({ run_id, started_at, created_at, finished_at, cost, model, provider }: Run): string {
   const ms = Date.parse(finished_at ?? created_at) - Date.parse(started_at ?? created_at);
   const parts = [
-    `Completed in ${(ms / 1000).toFixed(1)} s`,
+    `Run ${run_id} completed in ${(ms / 1000).toFixed(1)} s`,
     ...(cost ? [formatAmount(cost.amount)] : []),
     ...(model ? [`${model}${provider ? ` at ${provider}` : ""}`] : []),
   ];

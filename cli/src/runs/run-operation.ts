@@ -33,7 +33,10 @@ export async function runOperation({ command, flags, read }: OperationCommandLin
     },
   );
   const isWorthRepeating = isSent && ![EXIT_CODES.ok, EXIT_CODES.usage].includes(code as 0);
-  if (isWorthRepeating) writeNote(paint("dim", `Idempotency key: ${idempotencyKey} (the same key gets the same run)`));
+  if (isWorthRepeating)
+    writeNote(
+      paint("dim", `Idempotency key: ${idempotencyKey} (with it you get this run again, without it a new one)`),
+    );
   return code;
 }
 
