@@ -74,7 +74,7 @@ export function mcpRoutes(http: HttpServices, options: McpOptions): Hono<HttpBin
     serve(context).catch((thrown) => {
       const response = respondWithFault(context, thrown, log);
       if (response.status === 401)
-        response.headers.set("www-authenticate", `Bearer resource_metadata="${root}${METADATA_PATH}"`);
+        context.header("www-authenticate", `Bearer resource_metadata="${root}${METADATA_PATH}"`);
       return response;
     }),
   );
