@@ -8,7 +8,7 @@ import type { CliOperation, OperationField } from "./operations.ts";
 export type OperationInput = Record<string, unknown>;
 export type FieldValue = { field: OperationField; value: unknown };
 
-/** Uploads a file. The same file with the same idempotency key is the same upload, so a repeated command is the same. */
+/** Uploads a file. A repeated command with the same idempotency key gets the same upload. */
 export type UploadFile = (path: string) => Promise<{ run_id: string; image_url: string }>;
 
 type InputContext = { operation: CliOperation; upload: UploadFile };

@@ -1,6 +1,7 @@
 // The example in the help of a command, from the example of the operation in the contract: images are files.
+
+import type { CommandOperation, OperationCommandSpec } from "./command-spec.ts";
 import { flagOf } from "./field-flags.ts";
-import type { CommandOperation, OperationCommandSpec } from "./operation-command.ts";
 import { mainImageField } from "./operations.ts";
 
 const RUN_ID = "01990c3e-2f00-7000-8000-6f0c1a2b3c4d";

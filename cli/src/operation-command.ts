@@ -3,20 +3,11 @@
 import { Command, Option } from "commander";
 import type { FieldValue } from "./build-input.ts";
 import { commandExample } from "./command-example.ts";
+import type { CommandOperation, OperationCommandSpec } from "./command-spec.ts";
 import { type ConnectionFlags, withConnection } from "./connection.ts";
 import { commandError } from "./exit-codes.ts";
 import { addFieldFlags, flagOf } from "./field-flags.ts";
 import { type CliOperation, mainImageField, type OperationField } from "./operations.ts";
-
-export type CommandOperation = { operation: CliOperation; model?: string };
-export type OperationCommandSpec = {
-  /** The words after `gesso`. */
-  command: string;
-  positionals: string[];
-  operations: CommandOperation[];
-  /** Default: the summary of the operation. */
-  description?: string;
-};
 
 export type OperationRequest = { operation: CliOperation; values: FieldValue[] };
 

@@ -2,8 +2,9 @@
 // file is only loaded for these commands and for the list of all commands.
 import { Command } from "commander";
 import { commandOf, GROUP_DESCRIPTIONS, HAND_WRITTEN, NAMED_COMMANDS } from "../command-names.ts";
+import type { OperationCommandSpec } from "../command-spec.ts";
 import { GROUPS } from "../command-table.ts";
-import { buildOperationCommand, type OperationCommandSpec } from "../operation-command.ts";
+import { buildOperationCommand } from "../operation-command.ts";
 import { type CliOperation, findCliOperation, OPERATIONS } from "../operations.ts";
 import { printOperation } from "../print-operation.ts";
 import { addOutputFlags, addRetryFlag, addRunFlags } from "../run-flags.ts";

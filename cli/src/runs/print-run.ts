@@ -3,6 +3,7 @@
 import type { Run } from "@gesso/client";
 import { EXIT_CODES } from "../exit-codes.ts";
 import { openTarget } from "../open-target.ts";
+import type { CliOperation } from "../operations.ts";
 import {
   formatAmount,
   type OutputMode,
@@ -13,7 +14,7 @@ import {
   writeData,
   writeNote,
 } from "../output/terminal.ts";
-import type { FollowedRun } from "./follow-run.ts";
+import type { RunFlags } from "../run-flags.ts";
 import { showPreview, toLink } from "./preview.ts";
 import { resultOutputs, saveOutputs, targetPaths } from "./save-outputs.ts";
 
@@ -21,7 +22,7 @@ import { resultOutputs, saveOutputs, targetPaths } from "./save-outputs.ts";
 export const printOpenRun = (run: Pick<Run, "run_id" | "status">, mode: OutputMode): void =>
   writeData(mode === "json" || mode === "brief" ? toJsonLine(run) : run.run_id);
 
-type EndedRun = Pick<FollowedRun, "flags" | "command" | "operation"> & { mode: OutputMode };
+type EndedRun = { flags: RunFlags; command: string; operation?: CliOperation; mode: OutputMode };
 
 /** Returns the exit code. */
 export async function printEndedRun(run: Run, ended: EndedRun): Promise<number> {

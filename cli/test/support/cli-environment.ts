@@ -1,4 +1,5 @@
-// One `gesso dev` with prices for a test file, and the command line as a program beside it: with pipes or in a terminal.
+// One `gesso dev` with prices for a test file, and the command line as a program beside it: with pipes or in a
+// terminal.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
