@@ -7,7 +7,7 @@ import { listSourceFiles } from "./source-files.ts";
 const FOLDERS = { CON: "console/test", CLI: "cli/test", MCP: "server/test/mcp", OAI: "server/test/openai" };
 
 type Place = { path: string; number: string };
-type Tally = { count: number; tested: number; problems: string[] };
+type Tally = { count: number; tested: number; files: string[]; problems: string[] };
 
 function checkFolder(prefix: string, folder: string): Tally {
   const criteria: Record<string, string> = JSON.parse(readFileSync(`${folder}/criteria.json`, "utf8"));
@@ -28,6 +28,7 @@ function checkFolder(prefix: string, folder: string): Tally {
   return {
     count,
     tested: count - missing.length,
+    files: tests.map(({ path }) => path),
     problems: [
       ...missing.map((number) => `${prefix}-${number} has no test: ${criteria[number]}`),
       ...unknown.map(({ path, number }) => `${path}: there is no criterion ${prefix}-${number}`),
@@ -39,5 +40,6 @@ const tallies = Object.entries(FOLDERS).map(([prefix, folder]) => checkFolder(pr
 const problems = tallies.flatMap((tally) => tally.problems);
 for (const problem of problems) console.log(problem);
 const sum = (of: (tally: Tally) => number) => tallies.reduce((total, tally) => total + of(tally), 0);
-console.log(`${sum(({ tested }) => tested)} of ${sum(({ count }) => count)} criteria have a test`);
+const files = new Set(tallies.flatMap((tally) => tally.files)).size;
+console.log(`${files} files, ${sum(({ tested }) => tested)} of ${sum(({ count }) => count)} criteria have a test`);
 if (problems.length > 0) process.exit(1);

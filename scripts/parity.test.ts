@@ -1,7 +1,6 @@
 // Every operation of the contract can be called in every way: with the client, on the command line and by an agent.
 import { readFileSync } from "node:fs";
 import { createClient } from "@gesso/client";
-import type { Command } from "commander";
 import { expect, it } from "vitest";
 import { HAND_WRITTEN } from "../cli/src/command-names.ts";
 import { listOperationCommands } from "../cli/src/commands/operations.ts";
@@ -31,7 +30,7 @@ it("the client has a method for every operation", () => {
 
 it("the command line has a command for every operation", async () => {
   const hasCommand = async (words: string[]) => {
-    let command: Command | undefined = await createProgram(words);
+    let command: Awaited<ReturnType<typeof createProgram>> | undefined = await createProgram(words);
     for (const word of words) command = command?.commands.find((each) => each.name() === word);
     return command !== undefined;
   };

@@ -90,8 +90,7 @@ const cpuSeconds = (pid: number) => {
 };
 const sum = (numbers: readonly number[]) => numbers.reduce((total, each) => total + each, 0);
 /** Shared pages count once. */
-const megabytes = (pid: number) =>
-  Number(/^Pss:\s+(\d+)/m.exec(readProcess(pid, "smaps_rollup"))?.[1] ?? 0) / 1024;
+const megabytes = (pid: number) => Number(/^Pss:\s+(\d+)/m.exec(readProcess(pid, "smaps_rollup"))?.[1] ?? 0) / 1024;
 
 try {
   const target = resolve("dist/package");
