@@ -7,7 +7,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import sharp from "sharp";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { TOOLS } from "../../src/http/mcp/tools/index.ts";
 import { buildInputWithId, type IdField, listImageUrlFields } from "../access/id-fields.ts";
+import { callByPost } from "../mcp/mcp-clients.ts";
 import { type ApiCaller, createHttpCaller } from "../support/api-caller.ts";
 import { startTestEnvironment, type TestEnvironment } from "../support/test-environment.ts";
 import { PUBLIC_TEST_IP } from "./attack-servers.ts";
@@ -164,6 +166,57 @@ describe("a provider's result", () => {
     expect(listUnexpected(ended, /^failed provider_output_invalid$/)).toEqual([]);
     expect(foreign()).toEqual([]);
   }, 120_000);
+});
+
+describe("an image argument of a tool", () => {
+  const OTHERS: Record<string, Record<string, unknown>> = {
+    edit_image: { prompt: "x" },
+    reframe: { aspect_ratio: "1:1" },
+  };
+  const places = TOOLS.flatMap(({ name, inputSchema }) => {
+    const fields = inputSchema.properties as Record<string, { description: string; items?: { description: string } }>;
+    return Object.entries(fields).flatMap(([field, { description, items }]) =>
+      (items?.description ?? description).includes("data URI") ? [{ name, field, isList: items !== undefined }] : [],
+    );
+  });
+  const submit = async ({ name, field, isList }: (typeof places)[number], url: string) => {
+    const source = field === "image" || isList ? {} : { image: ALLOWED };
+    const args = { ...OTHERS[name], ...source, [field]: isList ? [url, url] : url };
+    const { body } = await callByPost(environment, name, args);
+    return `${name}.${field} ${body.result.isError} ${body.result.content[0].text}`;
+  };
+  const ALLOWED = "https://example.com/image.png";
+
+  test("[MCP-12] rejects every statically invalid URL, in every tool: no run is created", async () => {
+    expect(places.map(({ name, field }) => `${name}.${field}`)).toEqual([
+      ...["edit_image.image", "edit_image.mask", "edit_image.reference", "cut_out.image", "erase.image", "erase.mask"],
+      ...["reframe.image", "combine_images.images", "make_video.image", "describe_image.image"],
+    ]);
+    const before = await count();
+    for (const place of places) {
+      const ended = await runCorpus(net, (url) => submit(place, url), casesOfStage("static"));
+      expect(ended).toHaveLength(167);
+      expect(listUnexpected(ended, / true .*\((url_not_allowed|validation_error)\)/s)).toEqual([]);
+    }
+    expect(await count()).toBe(before);
+    expect(foreign()).toEqual([]);
+  }, 180_000);
+
+  test("[MCP-12] whose name, redirect or body is an attack makes a run that fails, and no internal host is contacted", async () => {
+    const cases = corpus.attack.filter((each) => each.stage !== "static");
+    const describeImage = async (image: string) => {
+      let result = (await callByPost(environment, "describe_image", { image })).body.result;
+      while (["queued", "processing"].includes(result.structuredContent.status)) {
+        const { run_id } = result.structuredContent;
+        result = (await callByPost(environment, "get_run", { run_id })).body.result;
+      }
+      return `${result.structuredContent.status} ${result.structuredContent.error?.code}`;
+    };
+    const ended = await runCorpus(net, describeImage, cases);
+    expect(ended).toHaveLength(40);
+    expect(listUnexpected(ended, /^failed source_(fetch_failed|too_large)$/)).toEqual([]);
+    expect(foreign()).toEqual([]);
+  }, 90_000);
 });
 
 // Behind all that counts connections: a run that is being canceled may still try.
