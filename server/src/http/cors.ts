@@ -13,10 +13,13 @@ export const CorsEnv = z.object({
 });
 
 const METHODS = "GET, HEAD, POST, PUT, PATCH, DELETE";
-const ALLOWED = "Authorization, X-API-Key, Content-Type, Idempotency-Key, Prefer, Accept, Last-Event-ID";
+const ALLOWED =
+  "Authorization, X-API-Key, Content-Type, Idempotency-Key, Prefer, Accept, Last-Event-ID, " +
+  "Mcp-Protocol-Version, Mcp-Method, Mcp-Name";
 /** Response headers that a page may read. */
 const EXPOSED =
-  "Location, X-Run-Id, X-Request-Id, Idempotent-Replayed, Retry-After, Deprecation, Link, RateLimit, RateLimit-Policy";
+  "Location, X-Run-Id, X-Request-Id, Idempotent-Replayed, Retry-After, Deprecation, Link, RateLimit, RateLimit-Policy, " +
+  "WWW-Authenticate";
 /** How long browsers cache a preflight response; the maximum that any browser accepts. */
 const PREFLIGHT_MAX_AGE_SECONDS = "7200";
 
