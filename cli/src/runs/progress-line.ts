@@ -55,7 +55,7 @@ export function startProgressLine(client: Client, runId: string, isQuiet: boolea
 function describe(run: Run | undefined, elapsedMs: number, reserved: number): string {
   const { status = "queued", progress = 0, phase, queue_position: position } = run ?? {};
   const share = progress > 0 && progress < 1 ? ` ${Math.round(progress * 100)} %` : "";
-  const detail = phase && phase !== status ? ` ${toHarmlessText(phase)}` : position ? ` (number ${position})` : "";
+  const detail = phase && phase !== status ? ` (${toHarmlessText(phase)})` : position ? ` (number ${position})` : "";
   const cost = reserved > 0 ? `, up to ${formatAmount(reserved)}` : "";
   return `${status}${detail}${share}, ${(elapsedMs / 1000).toFixed(1)} s${cost}`;
 }

@@ -34,9 +34,7 @@ export async function runOperation({ command, flags, read }: OperationCommandLin
   );
   const isWorthRepeating = isSent && ![EXIT_CODES.ok, EXIT_CODES.usage].includes(code as 0);
   if (isWorthRepeating)
-    writeNote(
-      paint("dim", `Idempotency key: ${idempotencyKey} (with it you get this run again, without it a new one)`),
-    );
+    writeNote(paint("dim", `Idempotency key: ${idempotencyKey} (repeats this run; without it you get a new one)`));
   return code;
 }
 
