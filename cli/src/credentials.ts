@@ -6,7 +6,7 @@ import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { commandError } from "./command-error.ts";
 
-export const DEFAULT_PROFILE = "default";
+const DEFAULT_PROFILE = "default";
 const PROFILE_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 const OTHERS = 0o077;
 

@@ -1,5 +1,5 @@
-// The program `gesso`: loads the command that the command line names, and runs it. Completion takes a short way, because
-// shells wait for it at every key.
+// The program `gesso`: loads the command that the command line names, and runs it. Completion takes a short way,
+// because shells wait for it at every key.
 const parameters = process.argv.slice(2);
 
 if (parameters[0] === "__complete") {

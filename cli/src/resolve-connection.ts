@@ -1,6 +1,6 @@
 // Resolves the server URL and the API key: from the flags, the environment, the profile of `gesso login`, or the
-// `gesso dev` that runs on this machine. A stored key is only sent to the server it belongs to. Loads no client, so that
-// completion is fast.
+// `gesso dev` that runs on this machine. A stored key is only sent to the server it belongs to. Loads no client, so
+// that completion is fast.
 import { findRunningInstance } from "@gesso/dev/running-instance";
 import { commandError } from "./command-error.ts";
 import { findProfile, selectProfileName } from "./credentials.ts";

@@ -1,13 +1,18 @@
 // `gesso __complete`: prints the candidates for the last word of a command line, one per line with a tab before its
 // description. `:files` asks the shell to add files. An error prints nothing, because it would damage the prompt.
 import generated from "../generated/completion.json" with { type: "json" };
-import type { CompletionFlag, CompletionIndex, CompletionNode, CompletionValue } from "./completion-index.ts";
+import type {
+  Candidate,
+  CompletionFlag,
+  CompletionIndex,
+  CompletionNode,
+  CompletionValue,
+} from "./completion-index.ts";
 
 const FILES = ":files";
 const HELP: CompletionFlag = { names: ["--help"], description: "Show the options" };
-export type Candidate = { value: string; description: string };
 /** Finds values that only the server or a file knows. `flags` are those of the command line that is completed. */
-export type FindLiveValues = (kind: string, flags: Record<string, string>) => Promise<Candidate[]>;
+type FindLiveValues = (kind: string, flags: Record<string, string>) => Promise<Candidate[]>;
 
 /** Without a terminal of its own, PowerShell cannot pass an empty word: `--new-word` stands for it. */
 export async function printCandidates(parameters: string[]): Promise<void> {
@@ -27,7 +32,7 @@ export async function printCandidates(parameters: string[]): Promise<void> {
 const renderCandidate = ({ value, description }: Candidate) =>
   `${value}${description === "" ? "" : `\t${description.replace(/[\p{C}\s]+/gu, " ")}`}\n`;
 
-export async function complete(
+async function complete(
   index: CompletionIndex,
   words: readonly string[],
   findLive: FindLiveValues,

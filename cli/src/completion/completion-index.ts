@@ -2,7 +2,7 @@
 // takes longer than a person waits for a completion.
 import type { Argument, Command, Option } from "commander";
 
-/** What a value is: `text` has no candidates; `file` and `image` are completed by the shell, `image` also by run IDs. */
+/** What a value is. `text` has no candidates; the shell completes `file` and `image`, and run IDs complete `image`. */
 export type ValueKind = "text" | "file" | "image" | "run" | "custom_model" | "profile";
 export type CompletionValue = ValueKind | string[];
 /** `value` is absent for a switch. A hidden flag is understood, but not offered. */
@@ -17,6 +17,9 @@ export type CompletionNode = {
   commands?: Record<string, CompletionNode>;
 };
 export type CompletionIndex = { flags: CompletionFlag[]; root: CompletionNode };
+
+/** What a shell offers for the current word. */
+export type Candidate = { value: string; description: string };
 
 const KINDS: Record<string, ValueKind> = {
   ...{ image: "image", images: "image", mask: "image", "name=image": "image" },

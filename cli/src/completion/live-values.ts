@@ -4,7 +4,7 @@ import { request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 import { listProfileNames } from "../credentials.ts";
 import { resolveConnection } from "../resolve-connection.ts";
-import type { Candidate } from "./complete.ts";
+import type { Candidate } from "./completion-index.ts";
 
 const MAX_MS = 800;
 const MAX_RUNS = 20;
