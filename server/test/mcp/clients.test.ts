@@ -1,10 +1,11 @@
-// MCP clients of three kinds, the official conformance suite and stdio against a running Gesso, and the form of what they
-// get: the list of tools, the size of results, progress and resources.
+// MCP clients of three kinds, the official conformance suite and stdio against a running Gesso, and the form of what
+// they get: the list of tools, the size of results, progress and resources.
 import { spawn } from "node:child_process";
 import { createServer, type Server, request as sendRequest } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import sharp from "sharp";
@@ -155,7 +156,7 @@ asyncio.run(main())
   });
 
   it("[MCP-2] the official conformance suite passes, but for its own tools and prompts", async () => {
-    const suite = join(ROOT, "node_modules/@modelcontextprotocol/conformance/dist/index.js");
+    const suite = fileURLToPath(import.meta.resolve("@modelcontextprotocol/conformance/dist/index.js"));
     const baseline = join(import.meta.dirname, "conformance-baseline.yml");
     const args = ["server", "--url", `${authorizing.url}/mcp`, "--expected-failures", baseline];
     const child = spawn(process.execPath, [suite, ...args], { cwd: environment.storageDir });

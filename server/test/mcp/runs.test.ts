@@ -236,7 +236,7 @@ it("[MCP-10] a spending limit of a token lets through what fits, and answers tel
 });
 
 describe("access", () => {
-  it("[MCP-11] a request without a valid credential is told where to sign in", async () => {
+  it("[MCP-11] the response to a request without a valid credential names where to sign in", async () => {
     const metadataUrl = `${environment.url}/.well-known/oauth-protected-resource/mcp`;
     for (const key of ["", "gsk_wrong"]) {
       const { status, headers } = await postMessage({ url: environment.url, key }, "tools/list", {});

@@ -59,7 +59,9 @@ describe("with a list of origins", () => {
       expect.arrayContaining(["post", "patch", "delete"]),
     );
     expect(listOf(response, "access-control-allow-headers").sort()).toEqual(
-      "accept authorization content-type idempotency-key last-event-id prefer x-api-key".split(" "),
+      "accept authorization content-type idempotency-key last-event-id mcp-method mcp-name mcp-protocol-version prefer x-api-key".split(
+        " ",
+      ),
     );
     expect(listOf(response, "vary")).toContain("origin");
   });

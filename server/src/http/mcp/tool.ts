@@ -55,7 +55,7 @@ export const fieldsOf = (operation: Operation, ...names: string[]): ToolFields =
   Object.fromEntries(names.map((name) => [name, fieldOf(operation, name)]));
 
 /** The largest image inside a call. Larger images come by URL, or are uploaded first. */
-export const MAX_INLINE_IMAGE_BYTES = 5_000_000;
+const MAX_INLINE_IMAGE_BYTES = 5_000_000;
 const IMAGE_NOTE = "Run ID, https URL, or data URI up to 5 MB";
 
 /**
@@ -121,8 +121,7 @@ export const imageOf = (image: unknown, { output_index, frame }: JsonObject = {}
     ? { run_id: image, ...(output_index !== undefined && { output_index }), ...(frame !== undefined && { frame }) }
     : image;
 
-export const isRunId = (text: string): boolean =>
-  /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(text);
+const isRunId = (text: string): boolean => /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(text);
 
 /** Without the fields that the caller did not send. */
 export const definedFields = (fields: JsonObject): JsonObject =>
