@@ -1,6 +1,6 @@
 // Builds the MCP server of one request. Nothing is kept between requests: all state is in runs.
 import { type McpRequestContext, Server } from "@modelcontextprotocol/server";
-import manifest from "../../../package.json" with { type: "json" };
+import { VERSION } from "../../kit/version.ts";
 import { callTool } from "./call-tool.ts";
 import type { McpRequest, McpServices } from "./mcp-request.ts";
 import { listResources, RESOURCE_TEMPLATES, readResource } from "./resources.ts";
@@ -26,7 +26,7 @@ export const createMcpServer =
   ({ authInfo }: McpRequestContext): Server => {
     const mcp = authInfo!.extra!.mcp as McpRequest;
     const server = new Server(
-      { name: "gesso", title: "Gesso", version: manifest.version },
+      { name: "gesso", title: "Gesso", version: VERSION },
       {
         capabilities: { tools: {}, resources: {} },
         instructions: INSTRUCTIONS,
