@@ -6,7 +6,16 @@ import { defineConfig } from "vitest/config";
 
 const UNIT_TESTS = "{server,console}/src/**/*.test.ts";
 const CONSOLE_TESTS = "console/test/**/*.test.ts";
+/** Tests that measure what a person waits for, so nothing else may run beside them. */
+const TIMED_CONSOLE_TESTS = "console/test/{gallery,keyboard,live,make-form,tree}.test.ts";
 const options = { pool: "forks", testTimeout: 45_000, hookTimeout: 120_000 } as const;
+const consoleOptions = {
+  ...options,
+  // Chromium draws in software, so on shared processors every step can take seconds.
+  testTimeout: 120_000,
+  expect: { poll: { timeout: 20_000 } },
+  globalSetup: "./console/test/support/build-console.ts",
+} as const;
 
 // Tests start the server, the sandbox and the command line tool hundreds of times. Each start takes a second less if
 // Node finds the compiled modules here.
@@ -35,18 +44,9 @@ export default defineConfig({
           exclude: ["**/node_modules/**", "**/.gesso/**", UNIT_TESTS, CONSOLE_TESTS],
         },
       },
-      {
-        // Tests of the console in Chromium, which need its build.
-        test: {
-          ...options,
-          // Chromium draws in software, so on shared processors every step can take seconds.
-          testTimeout: 120_000,
-          expect: { poll: { timeout: 20_000 } },
-          name: "console",
-          include: [CONSOLE_TESTS],
-          globalSetup: "./console/test/support/build-console.ts",
-        },
-      },
+      // Tests of the console in Chromium, which need its build.
+      { test: { ...consoleOptions, name: "console", include: [CONSOLE_TESTS], exclude: [TIMED_CONSOLE_TESTS] } },
+      { test: { ...consoleOptions, name: "console-timed", include: [TIMED_CONSOLE_TESTS] } },
     ],
   },
 });
