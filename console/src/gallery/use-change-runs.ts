@@ -4,6 +4,7 @@ import type { Run } from "@gesso/client";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { client } from "../api/client.ts";
 import { runQuery } from "../api/queries.ts";
+import { storeRun } from "../api/store-run.ts";
 import { GALLERY_KEY, type GalleryData } from "./use-gallery-runs.ts";
 
 type MarkChange = { starred?: boolean; tag?: string };
@@ -49,7 +50,7 @@ export function useChangeRuns() {
         (run) => ({ ...run, ...(starred !== undefined && { starred }), tags: tagsWith(run.tags, tag) }),
       ),
     onSuccess: (changed) => {
-      for (const run of changed) queryClient.setQueryData(runQuery(run.run_id).queryKey, run);
+      for (const run of changed) storeRun(queryClient, run);
     },
     onError: (_, { runs }) => undo(runs),
   });

@@ -4,7 +4,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Brush, Download, Star } from "lucide-react";
 import { client } from "../api/client.ts";
-import { runQuery } from "../api/queries.ts";
+import { storeRun } from "../api/store-run.ts";
 import { Icon } from "../parts/icon.tsx";
 import { text } from "../text/text.ts";
 import styles from "./result-tile.module.css";
@@ -43,7 +43,7 @@ function StarButton({ run: { run_id, starred = false } }: { run: Run }) {
   const change = useMutation({
     mutationFn: async () => client.runs.update(run_id, { starred: !starred }),
     onSuccess: (run) => {
-      queryClient.setQueryData(runQuery(run_id).queryKey, run);
+      storeRun(queryClient, run);
       void queryClient.invalidateQueries({ queryKey: ["runs", "list"] });
     },
   });

@@ -5,6 +5,7 @@ import { useEffect } from "react";
 import { client } from "../api/client.ts";
 import { runQuery, sessionQuery } from "../api/queries.ts";
 import { fetchSession } from "../api/session.ts";
+import { storeRun } from "../api/store-run.ts";
 import { followLiveEvents, type LiveMessage } from "./live-stream.ts";
 import { CONNECTION_KEY, TRAY_KEY } from "./tray-query.ts";
 import { fromEvent, fromRun, isOpen, putRun, type TrayRuns } from "./tray-runs.ts";
@@ -56,7 +57,7 @@ function applyEvent(queryClient: QueryClient, event: RunEvent): void {
 async function readRun(queryClient: QueryClient, runId: string): Promise<void> {
   const run = await client.runs.get(runId).catch(() => undefined);
   if (!run) return;
-  queryClient.setQueryData(runQuery(runId).queryKey, run);
+  storeRun(queryClient, run);
   queryClient.setQueryData<TrayRuns>(TRAY_KEY, (runs = {}) => putRun(runs, fromRun(run)));
 }
 

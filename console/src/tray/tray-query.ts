@@ -2,7 +2,7 @@
 import type { Run } from "@gesso/client";
 import { type QueryClient, queryOptions } from "@tanstack/react-query";
 import { client } from "../api/client.ts";
-import { runQuery } from "../api/queries.ts";
+import { storeRun } from "../api/store-run.ts";
 import { fromRun, isOpen, putRun, type TrayRuns } from "./tray-runs.ts";
 
 export const TRAY_KEY = ["tray"];
@@ -34,7 +34,7 @@ async function readTray(queryClient: QueryClient): Promise<TrayRuns> {
   const ended = await Promise.all(missing.map(({ run_id }) => client.runs.get(run_id).catch(() => undefined)));
   const read = [...listed, ...ended.filter((run): run is Run => run !== undefined)];
   // Live events change these entries; without an entry they would reach only the tray.
-  for (const run of read) queryClient.setQueryData(runQuery(run.run_id).queryKey, run);
+  for (const run of read) storeRun(queryClient, run);
   // Events that arrived meanwhile are in the cache and may be newer.
   return read.reduce((runs, run) => putRun(runs, fromRun(run)), known());
 }
