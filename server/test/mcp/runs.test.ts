@@ -201,11 +201,11 @@ describe("a cost above the threshold", () => {
     const forged = Buffer.from(JSON.stringify({ ...payload, p: { ...payload.p, estimate: 1000 } })).toString(
       "base64url",
     );
-    const stranger = await createTestTenant(environment);
+    const otherTenant = await createTestTenant(environment);
     for (const [target, state] of [
       [environment, `${version}.${forged}.${signature}`],
       [environment, "v1.e30.e30"],
-      [{ url: environment.url, key: stranger.key }, requestState],
+      [{ url: environment.url, key: otherTenant.key }, requestState],
     ] as const) {
       const answer = await callByPost(target, "make_image", expensive(prompt), { inputResponses, requestState: state });
       expect(answer.body.error).toMatchObject({ code: -32602 });
@@ -266,8 +266,8 @@ describe("access", () => {
   it("[MCP-12] a run of another tenant does not exist", async () => {
     const made = await call("make_image", { prompt: "a private island [sandbox:delay=0]", width: 64, height: 64 });
     const { run_id } = made.structuredContent;
-    const stranger = await createTestTenant(environment);
-    const other = await connectClient({ url: environment.url, key: stranger.key });
+    const otherTenant = await createTestTenant(environment);
+    const other = await connectClient({ url: environment.url, key: otherTenant.key });
     for (const [name, args] of [
       ...["get_run", "show_tree", "cancel_run"].map((tool) => [tool, { run_id }] as const),
       ...["describe_image", "cut_out", "make_video"].map((tool) => [tool, { image: run_id }] as const),
