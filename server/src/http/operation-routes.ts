@@ -15,6 +15,7 @@ import { requireOwnRun } from "../library/operation-services.ts";
 import { operations } from "../operations/all.ts";
 import { isRunOpen, renderRun, renderRunResult } from "../runs/render-run.ts";
 import { type AdmittedRequest, admitRequest } from "./admission.ts";
+import { credentialsOf } from "./credentials.ts";
 import { acceptsCsv, respondWithCsv } from "./csv-response.ts";
 import { readIdempotencyKey, respondWithFault } from "./error-response.ts";
 import { acceptsEventStream, readLastEventId, respondWithEventStream } from "./event-stream.ts";
@@ -72,11 +73,7 @@ async function handleOperation(
   context: Context<HttpBindings>,
 ): Promise<Response> {
   mount.checkRequest?.(context, operation);
-  const caller = await http.authenticator.authenticate({
-    headers: context.req.raw.headers,
-    url: context.req.url,
-    address: http.findClientAddress(context.env.incoming),
-  });
+  const caller = await http.authenticator.authenticate(credentialsOf(http, context));
   const admitted = await admitRequest(http.admission, { caller, operation }, context);
   try {
     authorize(caller, operation);

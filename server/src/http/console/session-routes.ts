@@ -3,11 +3,11 @@
 import { type Context, Hono } from "hono";
 import { z } from "zod";
 import { hasValidApiKeySyntax } from "../../access/api-key.ts";
-import type { Credentials } from "../../access/authentication.ts";
 import { CODE_SECONDS, type SignIn, signInWithKey } from "../../access/console-sessions.ts";
 import { SESSION_SECONDS } from "../../access/session-lookup.ts";
 import { expiredSessionCookie, readSessionDigest, sessionCookie } from "../../access/session-secret.ts";
 import { Fault, toFault } from "../../faults.ts";
+import { credentialsOf } from "../credentials.ts";
 import type { HttpServices } from "../http-services.ts";
 import type { HttpBindings } from "../read-request.ts";
 import type { SameOriginCheck } from "./same-origin.ts";
@@ -119,12 +119,6 @@ function ownSessionRoutes(http: HttpServices, { requireSameOrigin }: SessionRout
   });
   return app;
 }
-
-const credentialsOf = ({ findClientAddress }: HttpServices, { req, env }: ConsoleContext): Credentials => ({
-  headers: req.raw.headers,
-  url: req.url,
-  address: findClientAddress(env.incoming),
-});
 
 /** One-time codes work on this machine only. Elsewhere the endpoint does not exist. */
 function requireLoopback({ env, req }: ConsoleContext, { isLoopback }: SessionRouteOptions): void {

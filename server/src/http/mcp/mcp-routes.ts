@@ -8,6 +8,7 @@ import type { HttpMethod } from "../../kit/operation.ts";
 import type { SecretKeys } from "../../kit/secret-keys.ts";
 import { admitRequest } from "../admission.ts";
 import { corsMiddleware } from "../cors.ts";
+import { credentialsOf } from "../credentials.ts";
 import { respondWithFault } from "../error-response.ts";
 import type { HttpServices } from "../http-services.ts";
 import { type HttpBindings, readJson } from "../read-request.ts";
@@ -44,11 +45,7 @@ export function mcpRoutes(http: HttpServices, options: McpOptions): Hono<HttpBin
 
   const serve = async (context: Context<HttpBindings>): Promise<Response> => {
     requireOwnOrigin(context.req.header("origin"));
-    const caller = await http.authenticator.authenticate({
-      headers: context.req.raw.headers,
-      url: context.req.url,
-      address: http.findClientAddress(context.env.incoming),
-    });
+    const caller = await http.authenticator.authenticate(credentialsOf(http, context));
     if (context.req.method !== "POST") {
       context.header("allow", "POST");
       throw new Fault("method_not_allowed");

@@ -16,6 +16,7 @@ import { varyImage } from "../../operations/images/vary.ts";
 import { editForOpenAi } from "../../operations/openai/edit.ts";
 import { isRunOpen } from "../../runs/render-run.ts";
 import { type AdmittedRequest, admitRequest } from "../admission.ts";
+import { credentialsOf } from "../credentials.ts";
 import { readIdempotencyKey } from "../error-response.ts";
 import type { HttpServices } from "../http-services.ts";
 import { faultOfFailedRun } from "../image-response.ts";
@@ -83,11 +84,7 @@ export async function createImages(
   context: Context<HttpBindings>,
 ): Promise<Response> {
   const { operation, body: rules } = ENDPOINTS[endpoint];
-  const caller = await http.authenticator.authenticate({
-    headers: context.req.raw.headers,
-    url: context.req.url,
-    address: http.findClientAddress(context.env.incoming),
-  });
+  const caller = await http.authenticator.authenticate(credentialsOf(http, context));
   const admitted = await admitRequest(http.admission, { caller, operation }, context);
   try {
     authorize(caller, operation);

@@ -6,6 +6,7 @@ import { Fault } from "../../faults.ts";
 import { getCatalogue } from "../../operations/catalogue/get.ts";
 import { generateImage } from "../../operations/images/generate.ts";
 import { admitRequest } from "../admission.ts";
+import { credentialsOf } from "../credentials.ts";
 import type { HttpServices } from "../http-services.ts";
 import type { HttpBindings } from "../read-request.ts";
 import { createImages } from "./create-images.ts";
@@ -53,11 +54,7 @@ export function openAiRoutes(http: HttpServices): Hono<HttpBindings> {
 
 /** The models that the caller may use. Undefined if its key may not create images. */
 async function findUsableNames(http: HttpServices, context: Context<HttpBindings>): Promise<ModelNames | undefined> {
-  const caller = await http.authenticator.authenticate({
-    headers: context.req.raw.headers,
-    url: context.req.url,
-    address: http.findClientAddress(context.env.incoming),
-  });
+  const caller = await http.authenticator.authenticate(credentialsOf(http, context));
   const admitted = await admitRequest(http.admission, { caller, operation: getCatalogue }, context);
   admitted.endAdmission();
   return mayCall(caller, generateImage) ? createModelNames(http.runs.providers.enabled) : undefined;
