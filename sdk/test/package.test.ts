@@ -85,6 +85,7 @@ it("both module formats have the same code, and both kinds of types the same tex
   expect(files("cjs")).toEqual(files("esm"));
   const body = (format: string, file: string) =>
     readFileSync(join(DIST, format, file), "utf8")
+      .replace(/\n\/\/# sourceMappingURL=.*\s*$/, "")
       .replace(/^"use strict";[^;]*;/, "")
       .replaceAll(/(?:import|const)\{[^}]*\}(?:from|=require\()"[^"]+"\)?;/g, "")
       .replace(/(?:export\{[^}]*\};?|(?:exports\.\w+=\w+;|exports\.\w+=\$;)+)\s*$/, "");
@@ -92,6 +93,39 @@ it("both module formats have the same code, and both kinds of types the same tex
   for (const entry of ["index", "webhooks", "ai-sdk"])
     expect(readFileSync(join(DIST, `esm/${entry}.d.ts`), "utf8")).toContain(`export * from "../cjs/${entry}.js"`);
 });
+
+it("is whole on npm: licence, repository, README without test code, and links that work there", () => {
+  const manifest = JSON.parse(readFileSync(join(DIST, "package.json"), "utf8"));
+  expect(manifest).toMatchObject({ license: "Apache-2.0", repository: { type: "git" }, engines: { node: ">=20" } });
+  expect(readFileSync(join(DIST, "LICENSE"), "utf8")).toContain("Apache License");
+  const readme = readFileSync(join(DIST, "README.md"), "utf8");
+  for (const heading of ["## Install", "## Files", "## Webhooks", "## Browsers", "## Runtimes"])
+    expect(readme).toContain(heading);
+  expect(readme).not.toContain("<!--");
+  expect([...readme.matchAll(/\]\((?!https:|#)/g)]).toEqual([]);
+});
+
+it.each(["esm", "cjs"])(
+  "errors of a %s module have the lines of its sources, by maps that contain them",
+  async (format) => {
+    const map = JSON.parse(readFileSync(join(DIST, format, "webhooks.js.map"), "utf8"));
+    expect(map.sources).toContain("../../src/webhooks.ts");
+    expect(map.sourcesContent[0]).toContain("export ");
+    const parameters = ["--enable-source-maps", `--input-type=${format === "esm" ? "module" : "commonjs"}`, "-e"];
+    const load =
+      format === "esm"
+        ? 'import { unwrap } from "@gesso/client/webhooks";'
+        : 'const { unwrap } = require("@gesso/client/webhooks");';
+    const { stdout } = await run(
+      process.execPath,
+      [...parameters, `${load} unwrap("{}", {}, "whsec_AAAA").catch((error) => console.log(error.stack))`],
+      folder,
+    );
+    const [, line = ""] = /src\/webhooks\.ts:(\d+)/.exec(stdout) ?? [];
+    const source = readFileSync(join(SDK, "src/webhooks.ts"), "utf8").split("\n");
+    expect(source[Number(line) - 1]).toMatch(/throw|WebhookVerificationError/);
+  },
+);
 
 it("its types are found by import and by require, in strict programs", async () => {
   const options = {
