@@ -2,7 +2,7 @@
 // the value in the memory block that the kernel shows to others as /proc/<pid>/environ, so that block is overwritten.
 import { closeSync, openSync, readFileSync, readSync, writeSync } from "node:fs";
 
-const SECRET_NAME = /KEY|SECRET|TOKEN|PASSWORD|PASSWD|CREDENTIAL|DATABASE_URL|DSN/i;
+const SECRET_NAME = /KEY|SECRET|TOKEN|PASSWORD|PASSWD|CREDENTIAL|DATABASE_URL|DSN|OTLP_HEADERS/i;
 
 /** Fields of /proc/self/stat, counted after the name of the program: the bounds of the environment block. */
 const BLOCK_START_FIELD = 47;
