@@ -1,5 +1,5 @@
-// Runs the server's doctor with the caller's settings. If `gesso dev` runs on the data directory, its dependencies are
-// checked too. Returns the exit code: 0 if every check passed, 1 otherwise.
+// Runs the server's doctor, or its check of an upgrade, with the caller's settings. If `gesso dev` runs on the data
+// directory, its dependencies are checked too. Returns the exit code: 0 if every check passed, 1 otherwise.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { resolve } from "node:path";
@@ -9,12 +9,16 @@ import { loadEnvironment } from "./state.ts";
 
 export type DoctorOptions = { data: string; json?: boolean };
 
-export async function runDoctor({ data, json }: DoctorOptions): Promise<number> {
+export const runDoctor = (options: DoctorOptions): Promise<number> => runReport("doctor", options);
+
+export const runUpgradeCheck = (options: DoctorOptions): Promise<number> => runReport("upgrade-check", options);
+
+async function runReport(role: "doctor" | "upgrade-check", { data, json }: DoctorOptions): Promise<number> {
   const dataDir = resolve(data);
   // Without a running `gesso dev` its saved settings are ignored: doctor would only report its processes as
   // unreachable.
   const { GESSO_CONFIG: _, ...running } = findLockHolder(dataDir) === undefined ? {} : loadEnvironment(dataDir);
-  const child = spawn(process.execPath, [SERVER_ENTRY, "--role", "doctor", ...(json ? ["--json"] : [])], {
+  const child = spawn(process.execPath, [SERVER_ENTRY, "--role", role, ...(json ? ["--json"] : [])], {
     stdio: "inherit",
     // gesso.yaml is read from the caller's directory: it may be newer than the running server.
     env: { ...process.env, ...running },

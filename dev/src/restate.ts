@@ -68,13 +68,18 @@ async function hasLeaders(adminUrl: string): Promise<boolean> {
 function findBinary(): string {
   const name = `@restatedev/restate-server-${process.platform}-${process.arch}`;
   const fromHere = createRequire(import.meta.url);
-  try {
-    return createRequire(fromHere.resolve("@restatedev/restate-server/package.json")).resolve(
-      `${name}/bin/restate-server`,
-    );
-  } catch (cause) {
-    throw new Error(`The Restate binary (${name}) is not installed. Run npm install without --omit=optional.`, {
-      cause,
-    });
+  const ways = [
+    () => fromHere.resolve(`${name}/bin/restate-server`),
+    // In a clone, npm may put it below the package that names it.
+    () =>
+      createRequire(fromHere.resolve("@restatedev/restate-server/package.json")).resolve(`${name}/bin/restate-server`),
+  ];
+  for (const resolve of ways) {
+    try {
+      return resolve();
+    } catch {
+      // The next way may find it.
+    }
   }
+  throw new Error(`The Restate binary (${name}) is not installed. Run npm install without --omit=optional.`);
 }

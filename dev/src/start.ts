@@ -132,6 +132,7 @@ function serverEnvironment(
     STORAGE: "disk",
     STORAGE_DIR: join(dataDir, "storage"),
     SPOOL_DIR: join(dataDir, "spool"),
+    LOCAL_MODELS_DIR: findModelsFolder(dataDir, process.env.LOCAL_MODELS_DIR),
     SANDBOX_URL: dependencies.sandbox.url,
     SANDBOX_KEY: state.sandboxKey,
     GESSO_SECRET: state.secret,
@@ -142,6 +143,12 @@ function serverEnvironment(
     LORA_NAMES: process.env.LORA_NAMES || "*",
     ...catalogueSetting(),
   };
+}
+
+/** The models of this data folder, or those that `npm run models:install` puts into the caller's directory. */
+export function findModelsFolder(dataDir: string, named: string | undefined): string {
+  const own = join(dataDir, "models");
+  return resolve(named || (existsSync(own) ? own : join(".gesso", "models")));
 }
 
 /** The server runs in its own directory, so the path of gesso.yaml is resolved against the caller's directory. */

@@ -55,12 +55,12 @@ async function lockMigrations(client: pg.Client): Promise<void> {
   }
 }
 
-async function readApplied(client: pg.Client): Promise<AppliedMigration[]> {
+export async function readApplied(client: pg.Client): Promise<AppliedMigration[]> {
   return (await client.query("select name, sha256, lowest_program from schema_migrations order by name")).rows;
 }
 
 /** Throws if this program must not run on the schema of the database. */
-function findPending(migrations: Migration[], applied: AppliedMigration[]): Migration[] {
+export function findPending(migrations: Migration[], applied: AppliedMigration[]): Migration[] {
   const appliedByName = new Map(applied.map((each) => [each.name, each]));
   const pending = migrations.filter(({ name }) => !appliedByName.has(name));
   for (const { name, sha256 } of migrations) {
@@ -129,5 +129,7 @@ async function applyConcurrently(client: pg.Client, migration: Migration): Promi
 async function grantRoles(client: pg.Client, applicationUrl: string): Promise<void> {
   const user = decodeURIComponent(URL.parse(applicationUrl)?.username ?? "");
   if (user === "" || user === client.user) return;
-  await client.query(`grant gesso_app, gesso_system to ${pg.escapeIdentifier(user)}`);
+  const account = pg.escapeIdentifier(user);
+  // The account reads which migrations are applied, to wait for those that another process applies.
+  await client.query(`grant gesso_app, gesso_system to ${account}; grant select on schema_migrations to ${account}`);
 }

@@ -3,16 +3,12 @@
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
 
 /** Increased when older installations are incompatible. */
 export const MODELS_INSTALLATION_VERSION = 1;
 
-const PROJECT_ROOT = fileURLToPath(new URL("../../../../", import.meta.url));
-
-/** One directory per repository, independent of the working directory. */
-export const modelsFolder = (given: string | undefined): string =>
-  resolve(given ?? join(PROJECT_ROOT, ".gesso", "models"));
+/** Beside the other data, by default: never in the folder of the program, which an update replaces. */
+export const modelsFolder = (given: string | undefined): string => resolve(given ?? join(".gesso", "models"));
 
 /** The manifest is written last, so it exists only if the installation is complete. */
 export const areModelsInstalled = (folder: string): boolean => {

@@ -16,7 +16,7 @@ const LocalModelsEnv = z
       .string()
       .optional()
       .describe(
-        "Directory of the local models that `npm run models:install` downloads. Default: .gesso/models in the repository",
+        "Directory of the local models that `npm run models:install` downloads. Default: .gesso/models in the working directory",
       ),
   })
   .refine((env) => areModelsInstalled(modelsFolder(env.LOCAL_MODELS_DIR)), "the local models are not installed");

@@ -1,0 +1,52 @@
+// Processes that leave migrations to `--role migrate`: they wait with an account that cannot migrate.
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { startTestDatabase, type TestDatabase } from "../../test/support/test-database.ts";
+import { migrate } from "./migrate.ts";
+import { waitForMigrations } from "./wait-for-migrations.ts";
+
+const TIMING = { timeoutMs: 10_000, pollMs: 50 };
+const AT_ONCE = { timeoutMs: 0, pollMs: 50 };
+
+let database: TestDatabase;
+let applicationUrl: string;
+let account: string;
+beforeEach(async () => {
+  database = await startTestDatabase();
+  // Accounts belong to the server, which other test files use too.
+  account = `waiting_${new URL(database.url).pathname.slice(1)}`;
+  await database.owner.query("test.account", `create role ${account} login password '${account}'`);
+  applicationUrl = Object.assign(new URL(database.url), { username: account, password: account }).href;
+});
+afterEach(async () => {
+  await database.owner.query("test.drop_owned", `drop owned by ${account}`);
+  await database.owner.query("test.drop_account", `drop role ${account}`);
+  await database.stop();
+});
+
+describe("waiting for migrations", () => {
+  it("ends when another process has migrated, for an account that cannot migrate itself", async () => {
+    await expect(migrate(applicationUrl)).rejects.toThrow("permission denied");
+    let isOver = false;
+    const waiting = waitForMigrations(applicationUrl, TIMING).finally(() => {
+      isOver = true;
+    });
+    await sleep(300);
+    expect(isOver).toBe(false);
+    await migrate(database.url, applicationUrl);
+    expect(await waiting).toEqual([]);
+  });
+
+  it("names the migrations that are missing after its timeout", async () => {
+    await migrate(database.url, applicationUrl);
+    await database.owner.query("test.undo", "delete from schema_migrations where name like '0009%'");
+    expect(await waitForMigrations(applicationUrl, AT_ONCE)).toEqual(["0009_row_level_security.sql"]);
+  });
+
+  it("fails at once on a schema that this version cannot use", async () => {
+    await migrate(database.url, applicationUrl);
+    const newer = "insert into schema_migrations (name, sha256, lowest_program) values ('9999_newer.sql', '', 9999)";
+    await database.owner.query("test.newer", newer);
+    await expect(waitForMigrations(applicationUrl, TIMING)).rejects.toThrow("removed what this version needs");
+  });
+});

@@ -1,0 +1,62 @@
+// `--role migrate` with the owner's account, and server processes that start after it with an account that cannot
+// migrate.
+import { execFile } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { freePort, startPostgres } from "@gesso/dev/components";
+import pg from "pg";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { createHttpCaller } from "../support/api-caller.ts";
+import { startTestEnvironment } from "../support/test-environment.ts";
+
+const SERVER = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
+const dataDir = mkdtempSync(join(tmpdir(), "gesso-migrate-role-"));
+let postgres: Awaited<ReturnType<typeof startPostgres>>;
+let applicationUrl: string;
+
+beforeAll(async () => {
+  postgres = await startPostgres({ dataDir, port: await freePort(), settings: { fsync: "off" } });
+  applicationUrl = Object.assign(new URL(postgres.url), { username: "application", password: "application" }).href;
+  const client = new pg.Client({ connectionString: postgres.url });
+  await client.connect();
+  await client.query("create role application login password 'application'");
+  await client.end();
+}, 60_000);
+afterAll(async () => {
+  await postgres?.stop();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+const migrateOnce = async () => {
+  const env = { PATH: process.env.PATH, DATABASE_URL: applicationUrl, MIGRATION_DATABASE_URL: postgres.url };
+  return (await promisify(execFile)(process.execPath, [SERVER, "--role", "migrate"], { env })).stdout;
+};
+
+it("migrates without other settings, ends, can be repeated, and API and worker start after it", async () => {
+  expect(await migrateOnce()).toMatch(/^[1-9]\d* migrations applied: 0001_\S+\.sql, .*\n$/);
+  expect(await migrateOnce()).toBe("0 migrations applied\n");
+
+  const env = { MIGRATE_AT_START: "false" };
+  const environment = await startTestEnvironment({ roles: "split", databaseUrl: applicationUrl, env });
+  try {
+    const { body } = await createHttpCaller(environment).generate({
+      prompt: "a boat",
+      width: 64,
+      height: 64,
+      sync: true,
+    });
+    expect(body).toMatchObject({ status: "completed" });
+  } finally {
+    await environment.stop();
+  }
+}, 120_000);
+
+it("says which settings are missing", async () => {
+  const failed = promisify(execFile)(process.execPath, [SERVER, "--role", "migrate"], {
+    env: { PATH: process.env.PATH },
+  });
+  await expect(failed).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining("DATABASE_URL is not set") });
+}, 60_000);
