@@ -5,6 +5,7 @@ import { z } from "zod";
 import { Fault } from "../faults.ts";
 import { createFairTurns } from "./fair-turns.ts";
 import { listen } from "./listen.ts";
+import { rememberResults } from "./remember-results.ts";
 import { bindParameters, type Statement, statement } from "./statement.ts";
 import { prepareTenantScope, tenantScopedQuery } from "./tenant-scoped-query.ts";
 
@@ -14,6 +15,10 @@ export const DatabaseEnv = z.object({
     .string()
     .optional()
     .describe("PostgreSQL connection URL of the table owner, for migrations. Default: DATABASE_URL"),
+  MIGRATE_AT_START: z
+    .stringbool()
+    .default(true)
+    .describe("Whether API and workers migrate the database at start. If false, they wait for --role migrate"),
   DATABASE_POOL: z.coerce.number().int().min(2).default(16).describe("Maximum database connections per process"),
 });
 
@@ -92,6 +97,9 @@ const PING = statement(
   "select pg_is_in_recovery() or current_setting('transaction_read_only') = 'on' as is_read_only",
 );
 
+/** Requests of a tenant get the same object while it is remembered, and so can share statements (`gather`). */
+const REMEMBERED_TENANTS = 1000;
+
 /** Statements without a tenant run as `role`; null before the migration that creates the roles. */
 export function connectDatabase(
   env: ConnectionSettings,
@@ -138,18 +146,19 @@ export function connectDatabase(
       runQuery({ name: statement.name, text: statement.text, values: bindParameters(statement, values) }, holder),
     query: (name, text, values = []) => runQuery({ name, text, values }, holder),
   });
+  const scopeToTenant = (tenantId: string): Database => ({
+    ...database,
+    execute: (statement, ...[values]) => {
+      const { name, text } = statement;
+      const query = tenantScopedQuery({ name, text, values: bindParameters(statement, values) }, tenantId);
+      return runQuery(query, tenantId);
+    },
+    query: (name, text, values = []) => runQuery(tenantScopedQuery({ name, text, values }, tenantId), tenantId),
+  });
   const database: Database = {
     ...withoutTenant(SYSTEM),
     withTurnsOf: (group) => ({ ...database, ...withoutTenant(group) }),
-    forTenant: (tenantId) => ({
-      ...database,
-      execute: (statement, ...[values]) => {
-        const { name, text } = statement;
-        const query = tenantScopedQuery({ name, text, values: bindParameters(statement, values) }, tenantId);
-        return runQuery(query, tenantId);
-      },
-      query: (name, text, values = []) => runQuery(tenantScopedQuery({ name, text, values }, tenantId), tenantId),
-    }),
+    forTenant: rememberResults(scopeToTenant, REMEMBERED_TENANTS),
     poolWaitMs: (tenantId) => turns.waitMs(tenantId === undefined ? undefined : [tenantId, SYSTEM]),
     ping: async () => {
       const [row] = await database.execute(PING);

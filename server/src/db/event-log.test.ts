@@ -21,8 +21,9 @@ import {
   readLogHead,
   repairEventClock,
 } from "./event-log.ts";
-import { endRun, recordProgress, startClaimedRun } from "./runs/open-runs.ts";
-import { insertRun, type NewRun } from "./runs/runs.ts";
+import { insertRun, type NewRun } from "./runs/insert-run.ts";
+import { endRun, recordProgress } from "./runs/open-runs.ts";
+import { startClaimedRun } from "./runs/start-run.ts";
 
 let database: TestDatabase;
 beforeAll(async () => {

@@ -145,14 +145,19 @@ export async function repairEventClock(db: Database): Promise<void> {
   await db.execute(REPAIR_CLOCK);
 }
 
-/** The events of an open run stay, whatever their age. */
+/**
+ * The events of an open run stay, whatever their age, and so do those that the daily sums of usage have not counted.
+ * While the sums are being built, all stay: the events tell which of the runs have ended since the start.
+ */
 const DELETE_OLD = statement(
   "events.delete_old",
   deleteBatchSql({
     table: "events",
     key: "run_id",
     isExpired: `run_id < uuid_floor(now() - make_interval(days => :days))
-       and not exists (select from open_runs where open_runs.run_id = events.run_id)`,
+       and not exists (select from open_runs where open_runs.run_id = events.run_id)
+       and xact < (select case when xact is null then 9223372036854775807 when backfill_before is null then xact else 0 end
+         from daily_usage_cursor)`,
   }),
 ).columns<{ deleted: number }>();
 

@@ -6,13 +6,14 @@ import { statement } from "./statement.ts";
 const ACQUIRE = statement(
   "leases.acquire",
   `insert into leases (name, holder, until)
-   select name, :holder, now() + make_interval(secs => :seconds) from unnest(:names::text[]) as name order by name
+   select name, :holder, now() + make_interval(secs => :seconds) from unnest(:names::text[]) as unnest (name)
+   where not exists (select from pauses where kind = 'duty' and pauses.name = unnest.name) order by name
    on conflict (name) do update set holder = excluded.holder, until = excluded.until
      where leases.holder = excluded.holder or leases.until < now()
    returning name`,
 );
 
-/** Acquires or renews these leases for `holder`; returns the names of those it now holds. */
+/** Acquires or renews these leases for `holder`, unless paused; returns the names of those it now holds. */
 export async function acquireLeases(db: Database, holder: string, names: string[], seconds: number): Promise<string[]> {
   const rows = await db.execute(ACQUIRE, { holder, names, seconds });
   return rows.map((row) => row.name);

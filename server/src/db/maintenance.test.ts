@@ -5,7 +5,7 @@ import { v7 } from "uuid";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestDatabase, type TestDatabase } from "../../test/support/test-database.ts";
 import { runMaintenance } from "./maintenance.ts";
-import { insertRun, type NewRun } from "./runs/runs.ts";
+import { insertRun, type NewRun } from "./runs/insert-run.ts";
 import { runWebhookMaintenance } from "./webhooks/maintenance.ts";
 
 let database: TestDatabase;

@@ -39,6 +39,7 @@ export type ColumnTypes = {
   "tenant_deletions.ledger": JsonObject;
   "tenant_deletions.state": TenantDeletionState;
   "tenants.limits": JsonObject;
+  "tenants.provenance": JsonObject;
   "webhook_deliveries.status": DeliveryStatus;
   "webhook_endpoints.disabled_reason": DisabledReason;
 };

@@ -4,8 +4,8 @@ import { createDispatchServices, deleteOpenRuns, insertQueuedRuns, tenantId } fr
 import { startTestDatabase, type TestDatabase } from "../../test/support/test-database.ts";
 import { createManualClock } from "../../test/support/test-runtime.ts";
 import { saveWakeup } from "../db/runs/open-requests.ts";
-import { startClaimedRun } from "../db/runs/open-runs.ts";
 import { claimQueuedRuns } from "../db/runs/queue.ts";
+import { startClaimedRun } from "../db/runs/start-run.ts";
 import { createDispatchCapacity } from "./dispatch-capacity.ts";
 
 /** Runs that may be dispatched and not started, for each worker, before the window has adapted. */

@@ -1,8 +1,8 @@
 // The rounds of the leading dispatcher: find queues with runs, pick the next runs by fair queueing within the capacity,
 // claim them, and start them in the engine. Runs that the engine does not accept return to the queue.
-import type { RunClaim } from "../db/runs/open-runs.ts";
 import {
   claimQueuedRuns,
+  type DispatchedRun,
   listQueues,
   listTenantWeights,
   type QueueKey,
@@ -13,6 +13,7 @@ import type { Services } from "../runs/services.ts";
 import { type CapacityDependencies, createDispatchCapacity } from "./dispatch-capacity.ts";
 import type { EngineClient } from "./engine-client.ts";
 import { createFairQueue } from "./fair-queue.ts";
+import { startRuns } from "./start-runs.ts";
 
 const BATCH = 200;
 /**
@@ -30,7 +31,7 @@ export type DispatchRounds = {
   refresh(workers: number): Promise<void>;
 };
 
-export type DispatchDependencies = CapacityDependencies & Pick<Services, "log" | "crashPoint">;
+export type DispatchDependencies = CapacityDependencies & Pick<Services, "log" | "crashPoint" | "tracing">;
 
 export function createDispatchRounds(services: DispatchDependencies, engineClient: EngineClient): DispatchRounds {
   const queue = createFairQueue();
@@ -63,9 +64,8 @@ export function createDispatchRounds(services: DispatchDependencies, engineClien
     return taken;
   };
 
-  const startRuns = async (batch: RunClaim[]) => {
-    const results = await Promise.allSettled(batch.map((claim) => engineClient.startRun(claim)));
-    const failed = batch.filter((_, index) => results[index]!.status === "rejected");
+  const startOrReturn = async (batch: DispatchedRun[]) => {
+    const failed = await startRuns(services, engineClient, batch);
     if (failed.length === 0) return;
     services.log.warn({ runs: failed.length }, "starting runs in the engine failed; runs returned to the queue");
     await returnToQueue(services.database, failed);
@@ -92,7 +92,7 @@ export function createDispatchRounds(services: DispatchDependencies, engineClien
       const taken = await claimRuns(picks);
       if (taken.length > 0) {
         services.crashPoint("taken_from_queue");
-        void startRuns(taken).catch((thrown) =>
+        void startOrReturn(taken).catch((thrown) =>
           services.log.warn({ err: thrown }, "returning runs to the queue failed"),
         );
       }

@@ -1,7 +1,7 @@
 // Background duties, each executed by one process at a time under a lease: poll providers, requeue lost runs, enforce
 // deadlines, expire files, delete tenants, delete images of requests that never became a run, report low balances,
-// process the outbox, index runs for lists, retire deployments of earlier versions, and detect that the engine has lost
-// its journal.
+// process the outbox, index runs for lists, sum up usage, retire deployments of earlier versions, and detect that the
+// engine has lost its journal.
 import type { AuditSeal } from "../db/access/audit-seal.ts";
 import { readEngineIncarnation, saveEngineIncarnation } from "../db/engine-incarnation.ts";
 import { runMaintenance } from "../db/maintenance.ts";
@@ -16,6 +16,7 @@ import { type RecoveryDependencies, recoverSpooledResponses } from "../runs/reco
 import { expireRunFiles, sweepOrphans } from "../runs/retention.ts";
 import type { Services } from "../runs/services.ts";
 import { sweepStagedRuns } from "../runs/stage-inline-images.ts";
+import { sumUsageOfEndedRuns } from "../runs/sum-usage.ts";
 import { startDuty } from "./duty.ts";
 import type { EngineAdmin } from "./engine-admin.ts";
 import type { EngineClient } from "./engine-client.ts";
@@ -25,7 +26,17 @@ import { createDeploymentRetirement } from "./retire-deployments.ts";
 
 export type DutyServices = Pick<
   Services,
-  "database" | "slowDatabase" | "assets" | "http" | "providers" | "notifications" | "clock" | "ids" | "settings" | "log"
+  | "database"
+  | "slowDatabase"
+  | "assets"
+  | "http"
+  | "providers"
+  | "notifications"
+  | "clock"
+  | "ids"
+  | "settings"
+  | "log"
+  | "metrics"
 > &
   RecoveryDependencies & { audit: AuditSeal };
 
@@ -55,6 +66,7 @@ export function startDuties(
     }),
     duty("credits", 5000, () => insertLowCreditsEvent(services.database, services.ids.next())),
     duty("run-index", 1000, () => indexRuns(services)),
+    duty("usage", 1000, () => sumUsageOfEndedRuns(services)),
     duty("expiry", 5000, async () => (await expireRunFiles(services)) > 0),
     duty("tenant-deletions", 2000, (signal) =>
       advanceTenantDeletions({ ...services, purgeInvocations: engine.admin.purgeInvocations }, signal),

@@ -2,6 +2,7 @@
 import { request } from "undici";
 import { z } from "zod";
 import { Fault } from "../faults.ts";
+import type { Invocation } from "../kit/schemas/admin.ts";
 
 /** A version of the workers under its URI. The engine sends new invocations to the latest one. */
 export type Deployment = { id: string; uri: string; isLatest: boolean };
@@ -15,6 +16,8 @@ export type EngineAdmin = {
   /** Invocations that have begun on this deployment and have not ended: only its code can continue them. */
   listPinnedInvocations(deploymentId: string, limit: number): Promise<PinnedInvocation[]>;
   countPinnedInvocations(deploymentId: string, service: string): Promise<number>;
+  /** The invocations of a run by epoch, with the names of their journal entries. The content is not read. */
+  listInvocations(runId: string): Promise<Invocation[]>;
   killInvocation(invocationId: string): Promise<void>;
   /**
    * Removes the invocations of these runs and deliveries with their journals; those in progress are killed first.
@@ -81,6 +84,21 @@ export function createEngineAdmin(adminUrl: string): EngineAdmin {
       );
       return Number(row?.open ?? 0);
     },
+    async listInvocations(runId) {
+      const rows = await query(
+        `select id, idempotency_key, status, created_at, completed_at, retry_count, next_retry_at, last_failure
+         from sys_invocation where target_service_name = ${quote(RUN_SERVICE)}
+         and split_part(idempotency_key, '#', 1) = ${quote(runId)}`,
+      );
+      const journal =
+        rows.length === 0
+          ? []
+          : await query(
+              `select id, entry_type, name, appended_at from sys_journal
+         where id in (${rows.map(({ id }) => quote(String(id))).join(", ")}) order by id, index`,
+            );
+      return rows.map((row) => toInvocation(row, journal)).sort((a, b) => a.epoch - b.epoch);
+    },
     killInvocation: async (invocationId) => {
       await send(`/invocations/${invocationId}/kill`, { method: "PATCH" });
     },
@@ -95,3 +113,24 @@ export function createEngineAdmin(adminUrl: string): EngineAdmin {
     },
   };
 }
+
+type EngineRow = Record<string, unknown>;
+
+const toInvocation = (row: EngineRow, journal: EngineRow[]): Invocation => ({
+  id: String(row.id),
+  epoch: Number(String(row.idempotency_key).split("#")[1]),
+  status: String(row.status),
+  created_at: toText(row.created_at),
+  ended_at: toText(row.completed_at),
+  retries: Number(row.retry_count ?? 0),
+  next_retry_at: toText(row.next_retry_at),
+  last_failure: toText(row.last_failure),
+  journal: journal
+    .filter(({ id }) => id === row.id)
+    .map(({ entry_type, name, appended_at }) => ({
+      at: toText(appended_at),
+      entry: [entry_type, name].filter(Boolean).join(" "),
+    })),
+});
+
+const toText = (value: unknown): string | null => (typeof value === "string" && value !== "" ? value : null);

@@ -42,7 +42,8 @@ export const EngineEnv = z.object({
 });
 
 export type EngineClient = {
-  startRun(claim: RunClaim): Promise<void>;
+  /** `headers` are stored with the invocation. */
+  startRun(claim: RunClaim, headers?: Record<string, string>): Promise<void>;
   startDelivery(claim: DeliveryClaim): Promise<void>;
   resolveWakeup(wakeupId: string, reason: WakeupReason): Promise<void>;
   /**
@@ -87,8 +88,9 @@ export function createEngineClient(urls: string[]): EngineClient {
   };
 
   return {
-    startRun: async (claim) => {
-      await postOrThrow("/Run/run/send", claim, { "idempotency-key": `${claim.run_id}#${claim.epoch}` });
+    startRun: async (claim, headers) => {
+      const key = `${claim.run_id}#${claim.epoch}`;
+      await postOrThrow("/Run/run/send", claim, { ...headers, "idempotency-key": key });
     },
     startDelivery: async (claim) => {
       await postOrThrow("/Webhook/deliver/send", claim, { "idempotency-key": `${claim.delivery_id}#${claim.epoch}` });

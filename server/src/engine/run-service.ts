@@ -3,11 +3,13 @@
 import * as restate from "@restatedev/restate-sdk";
 import type { RunClaim } from "../db/runs/open-runs.ts";
 import { Fault, type FaultCode, type FaultDetails } from "../faults.ts";
+import type { Tracing } from "../observe/tracing.ts";
 import { executeRun, type RunSteps } from "../runs/execute.ts";
 import type { WakeupReason } from "../runs/notifications.ts";
 import type { EngineOperation, RunEngine } from "../runs/run-engine.ts";
 import { isTransient } from "../runs/transient-fault.ts";
 import type { InFlightSteps } from "./in-flight-steps.ts";
+import { INVOCATION_TRACE_HEADER, type TraceStep, traceInvocation } from "./trace-invocation.ts";
 
 type StepOutcome<T> = { value: T } | { fault: { code: FaultCode; details: FaultDetails } };
 
@@ -41,10 +43,14 @@ class RestateOperation<S, T> implements EngineOperation<T> {
   }
 }
 
-const createRestateEngine = (context: restate.Context, inFlightSteps: InFlightSteps): RunEngine => ({
+const createRestateEngine = (
+  context: restate.Context,
+  inFlightSteps: InFlightSteps,
+  traceStep: TraceStep,
+): RunEngine => ({
   step: (name, work) =>
     new RestateOperation(
-      context.run(name, () => inFlightSteps.track(() => captureFault(work)), RETRY),
+      context.run(name, () => inFlightSteps.track(() => captureFault(() => traceStep(name, work))), RETRY),
       async (settled) => {
         const outcome = await settled;
         if ("fault" in outcome) throw new Fault(outcome.fault.code, outcome.fault.details);
@@ -70,12 +76,14 @@ const createRestateEngine = (context: restate.Context, inFlightSteps: InFlightSt
     ),
 });
 
-export const runService = (steps: RunSteps, inFlightSteps: InFlightSteps) =>
+export const runService = (steps: RunSteps, inFlightSteps: InFlightSteps, tracing: Tracing) =>
   restate.service({
     name: "Run",
     handlers: {
       run: (context: restate.Context, claim: RunClaim) =>
-        executeRun(claim, createRestateEngine(context, inFlightSteps), steps),
+        traceInvocation(tracing, claim, context.request().headers.get(INVOCATION_TRACE_HEADER), (traceStep) =>
+          executeRun(claim, createRestateEngine(context, inFlightSteps, traceStep), steps),
+        ),
     },
     options: {
       // PostgreSQL holds the state of ended runs. The journal is retained only for debugging.

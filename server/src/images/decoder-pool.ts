@@ -37,6 +37,8 @@ export type DecoderPoolOptions = {
   megabytes: number;
   seconds: number;
   log?: { info(fields: object, message: string): void; warn(fields: object, message: string): void };
+  /** Called for each image that crashed or stalled its process. */
+  onFailure?(): void;
   /** Sandbox profiles, strongest first. */
   profiles?: DecoderSandboxProfile[];
   /** A process is replaced after this many images, which bounds memory leaks. */
@@ -63,6 +65,7 @@ export const createDecoderPool = ({
   megabytes,
   seconds,
   log,
+  onFailure,
   profiles,
   imagesPerProcess = IMAGES_PER_PROCESS,
 }: DecoderPoolOptions): DecoderPool => {
@@ -83,6 +86,7 @@ export const createDecoderPool = ({
     processes.forget(decoder);
     // The process may have been killed for another reason: the image fails only if a second process dies with it too.
     if (reply === "died" && !isLast) return attempt(frame, limit, true);
+    onFailure?.();
     log?.warn({ pid: decoder.pid, reply, stderr: decoder.stderrTail() }, "image crashed its decoder");
     throw undecodableImage(reply === "timeout" ? "took too long" : "pixels", decoder.stderrTail());
   };

@@ -2,6 +2,7 @@
 // them; its reply is untrusted and checked like any other file.
 import type { DecoderPool } from "./decoder-pool.ts";
 import type { DecoderMessage } from "./decoder-protocol.ts";
+import { CROPS, FINGERPRINT_BITS } from "./fingerprint.ts";
 import { readStructure } from "./image-decoder.ts";
 import { detectFormat } from "./image-size.ts";
 import { stripMetadata, undecodableImage } from "./image-structure.ts";
@@ -10,12 +11,14 @@ import { splitParts } from "./pixel-tasks.ts";
 import type { VideoFrames } from "./video-frames.ts";
 
 export type ThumbnailFile = { bytes: Uint8Array; media_type: "image/webp"; width: number; height: number };
-/** `thumbhash` is in base64. */
-export type Thumbnails = { small: ThumbnailFile; large: ThumbnailFile; thumbhash: string };
+/** `thumbhash` is in base64. `fingerprint`: if it was asked for, and the image has structure. */
+export type Thumbnails = { small: ThumbnailFile; large: ThumbnailFile; thumbhash: string; fingerprint?: string };
 
 export type ThumbnailMaker = {
   /** Thumbnails of an image, or of the first frame of a video. Undefined if they are switched off. */
-  make(bytes: Uint8Array): Promise<Thumbnails | undefined>;
+  make(bytes: Uint8Array, options?: { hasFingerprint?: boolean }): Promise<Thumbnails | undefined>;
+  /** Fingerprints that an image, or the first frame of a video, can be found by. Empty if it has no structure. */
+  fingerprints(bytes: Uint8Array): Promise<string[]>;
 };
 
 /** The longer side in pixels. A smaller image keeps its size. */
@@ -24,26 +27,40 @@ const THUMBNAIL_SIDES = { small: 320, large: 640 };
 /** A run waits for its thumbnails, so they get less time than other work. Results of a burst take turns. */
 const WAIT_SECONDS = 10;
 const DECODE_SECONDS = 10;
+const LIMITS = { waitSeconds: WAIT_SECONDS, seconds: DECODE_SECONDS };
 /** Far more than a thumbnail has. */
 const MAX_THUMBNAIL_BYTES = 256 * 1024;
 /** A thumbhash has 5 to 25 bytes. */
 const THUMBHASH = /^[A-Za-z0-9+/]{4,36}={0,2}$/;
+const FINGERPRINT = new RegExp(`^[01]{${FINGERPRINT_BITS}}$`);
 
 type ThumbnailOptions = { decoders: Pick<DecoderPool, "perform">; videoFrames: VideoFrames; isEnabled: boolean };
 
 export const createThumbnailMaker = ({ decoders, videoFrames, isEnabled }: ThumbnailOptions): ThumbnailMaker => ({
-  async make(bytes) {
+  async make(bytes, { hasFingerprint = false } = {}) {
     if (!isEnabled) return undefined;
-    const image = isVideo(bytes) ? await videoFrames.extract(bytes, "first") : bytes;
-    const structure = readStructure(image);
-    const header = { work: "thumbnails", sides: Object.values(THUMBNAIL_SIDES), orientation: structure.orientation };
-    const limits = { waitSeconds: WAIT_SECONDS, seconds: DECODE_SECONDS };
-    return readThumbnails(await decoders.perform({ header, bytes: stripMetadata(image, structure) }, limits));
+    const { orientation, clean } = await readImage(videoFrames, bytes);
+    const header = { work: "thumbnails", sides: Object.values(THUMBNAIL_SIDES), orientation, hasFingerprint };
+    return readThumbnails(await decoders.perform({ header, bytes: clean }, LIMITS));
+  },
+  async fingerprints(bytes) {
+    const { orientation, clean } = await readImage(videoFrames, bytes);
+    const header = { work: "fingerprints", orientation, lost: CROPS };
+    const reply = await decoders.perform({ header, bytes: clean }, LIMITS);
+    const { error, fingerprints } = reply.header;
+    if (error !== undefined || !Array.isArray(fingerprints)) throw undecodableImage("pixels", error);
+    return fingerprints.filter((each) => typeof each === "string" && FINGERPRINT.test(each)).slice(0, CROPS.length);
   },
 });
 
+async function readImage(videoFrames: VideoFrames, bytes: Uint8Array) {
+  const image = isVideo(bytes) ? await videoFrames.extract(bytes, "first") : bytes;
+  const structure = readStructure(image);
+  return { orientation: structure.orientation, clean: stripMetadata(image, structure) };
+}
+
 function readThumbnails(reply: DecoderMessage): Thumbnails {
-  const { error, thumbhash } = reply.header;
+  const { error, thumbhash, fingerprint } = reply.header;
   if (error !== undefined) throw undecodableImage("pixels", error);
   const [small, large, ...others] = splitParts(reply);
   if (!small || !large || others.length > 0 || typeof thumbhash !== "string" || !THUMBHASH.test(thumbhash))
@@ -52,6 +69,7 @@ function readThumbnails(reply: DecoderMessage): Thumbnails {
     small: verifyThumbnail(small, THUMBNAIL_SIDES.small),
     large: verifyThumbnail(large, THUMBNAIL_SIDES.large),
     thumbhash,
+    ...(typeof fingerprint === "string" && FINGERPRINT.test(fingerprint) && { fingerprint }),
   };
 }
 

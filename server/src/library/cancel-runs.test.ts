@@ -3,9 +3,10 @@
 import { v7 } from "uuid";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { startTestDatabase, type TestDatabase } from "../../test/support/test-database.ts";
-import { startClaimedRun } from "../db/runs/open-runs.ts";
+import { insertRun, type NewRun } from "../db/runs/insert-run.ts";
 import { claimQueuedRuns } from "../db/runs/queue.ts";
-import { findRun, insertRun, type NewRun } from "../db/runs/runs.ts";
+import { findRun } from "../db/runs/runs.ts";
+import { startClaimedRun } from "../db/runs/start-run.ts";
 import type { RunCancelFilter } from "../kit/operation.ts";
 import { cancelMatchingRuns, cancelOpenRun } from "./cancel-runs.ts";
 

@@ -3,7 +3,8 @@
 import { readFile } from "node:fs/promises";
 import type { RequestContext } from "../access/request-context.ts";
 import type { NewIdempotencyKey } from "../db/idempotency-keys.ts";
-import { insertUploadRun, type RunRow } from "../db/runs/runs.ts";
+import { insertUploadRun } from "../db/runs/insert-upload.ts";
+import type { RunRow } from "../db/runs/runs.ts";
 import { discardStagedRun, insertStagedRun } from "../db/runs/staged-runs.ts";
 import { assertFreeStorage } from "../db/runs/storage-usage.ts";
 import { Fault } from "../faults.ts";
@@ -19,7 +20,7 @@ import { storeThumbnails } from "../runs/store-thumbnails.ts";
 
 export type UploadDependencies = Pick<
   Services,
-  "assets" | "images" | "thumbnails" | "webhooks" | "ids" | "crashPoint" | "log"
+  "assets" | "images" | "thumbnails" | "webhooks" | "ids" | "crashPoint" | "log" | "provenance" | "findProvenancePolicy"
 >;
 
 export async function uploadFile(

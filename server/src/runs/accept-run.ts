@@ -2,15 +2,8 @@
 // statement. Once this has returned, the run is executed to its end even if processes crash.
 import type { Caller } from "../db/access/caller.ts";
 import { type Database, isRolledBack } from "../db/connect.ts";
-import {
-  findRun,
-  findRuns,
-  insertRun,
-  type NewRun,
-  type OpenRunLimits,
-  type RunRow,
-  type StoredAsset,
-} from "../db/runs/runs.ts";
+import { insertRun, type NewRun, type OpenRunLimits } from "../db/runs/insert-run.ts";
+import { findRun, findRuns, type RunRow, type StoredAsset } from "../db/runs/runs.ts";
 import type { StorageLimits } from "../db/runs/storage-usage.ts";
 import { Fault } from "../faults.ts";
 import { identifyRequest } from "../idempotency/create-once.ts";
@@ -26,6 +19,7 @@ import { expandPlan } from "./expand-plan.ts";
 import { deriveId } from "./ids.ts";
 import { judgeParameters, markDefaults } from "./judge-parameters.ts";
 import { isRunOpen } from "./render-run.ts";
+import { describeQueueSpan } from "./run-spans.ts";
 import { buildRunWebhook } from "./run-webhook.ts";
 import { resolveOffer, selectOffer } from "./select-offer.ts";
 import type { Services } from "./services.ts";
@@ -64,7 +58,17 @@ type PlanDependencies = Pick<
 >;
 /** What accepting a run uses. `database` is scoped to the tenant of the caller. */
 export type AcceptDependencies = PlanDependencies &
-  Pick<Services, "images" | "notifications" | "ids" | "crashPoint" | "logExhaustedBudget">;
+  Pick<
+    Services,
+    | "images"
+    | "notifications"
+    | "ids"
+    | "crashPoint"
+    | "logExhaustedBudget"
+    | "provenance"
+    | "findProvenancePolicy"
+    | "tracing"
+  >;
 
 export async function acceptRun(
   services: AcceptDependencies,
@@ -97,7 +101,7 @@ export async function acceptRun(
     const run = await buildNewRun(services, caller, { ...request, parsed, files }, run_id);
     services.crashPoint("request_read");
     const newRun = { ...run, idempotency, openRunLimits: request.openRunLimits, storageLimits };
-    const row = await insertRun(database, newRun).catch(async (thrown) => {
+    const row = await insertTraced(services, newRun).catch(async (thrown) => {
       isCertainlyRefused = isRefusal(thrown);
       const accepted = isCertainlyRefused ? undefined : await findAcceptedRun(database, newRun);
       if (!accepted) throw thrown;
@@ -120,6 +124,12 @@ export async function acceptRun(
     throw thrown;
   }
 }
+
+/** The run keeps the context of its trace: everything that happens to it later is a part of the same trace. */
+const insertTraced = ({ database, tracing }: Pick<AcceptDependencies, "database" | "tracing">, run: NewRun) =>
+  tracing.inSpan(describeQueueSpan("send", run), () =>
+    insertRun(database, { ...run, traceparent: tracing.traceparent() }),
+  );
 
 /** The stored form of the request's idempotency key, and the search for the run that it created before. */
 export const identifyRun = (

@@ -1,7 +1,9 @@
 // The circuit breaker: an offer that fails repeatedly is not used by any process until a pause is over, then tried with
-// one job. The state is in PostgreSQL; each process reads it at most every 500 ms.
+// one job. An operator can pause all offers of a provider. The state is in PostgreSQL; each process reads it at most
+// every 500 ms.
 import type { Database } from "../db/connect.ts";
 import {
+  ALL_OFFERS,
   type CircuitBreakerPolicy,
   type CircuitBreakerRow,
   claimProbe,
@@ -15,6 +17,8 @@ import type { SelectedOffer } from "../providers/provider.ts";
 const CACHE_MS = 500;
 /** A probe without a result for this long counts as lost; another process may probe. */
 const PROBE_SECONDS = 30;
+/** How long a request waits before it looks again whether its provider is paused. */
+const PAUSED_SECONDS = 15;
 
 export type CircuitBreaker = {
   /** Seconds until the offer may be tried: 0 if the circuit is closed, or if the pause is over and a probe is due. */
@@ -46,8 +50,10 @@ export function createCircuitBreaker(database: Database, policy: CircuitBreakerP
       () => {},
     );
   };
+  const isPaused = ({ provider }: SelectedOffer) => rows.has(offerKey({ provider, upstreamModel: ALL_OFFERS }));
   const findOpenCircuit = (offer: SelectedOffer) => {
     refresh();
+    if (isPaused(offer)) return { seconds: PAUSED_SECONDS };
     const row = rows.get(offerKey(offer));
     if (!row || row.open_seconds === null) return undefined;
     return { seconds: row.open_seconds - (clock.monotonic() - row.readAt) / 1000 };

@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import {
   cancelRun,
   claimRun,
+  createFakeProvider,
   done,
   jobFor,
   requestTo,
@@ -13,6 +14,7 @@ import {
 import { setUpStep } from "../../test/support/step-setup.ts";
 import { findAssets } from "../db/runs/assets.ts";
 import { findLatestAttempt } from "../db/runs/attempts.ts";
+import { findRun } from "../db/runs/runs.ts";
 import { Fault } from "../faults.ts";
 import type { Task } from "../kit/operation.ts";
 import {
@@ -23,7 +25,7 @@ import {
   providerFault,
 } from "../providers/call-provider.ts";
 import { cancelAtProvider, collectResult, registerWakeup } from "./collect-result.ts";
-import type { ResolvedRequest } from "./execute.ts";
+import type { ResolvedRequest, SubmittedAttempt } from "./execute.ts";
 import { submit } from "./submit.ts";
 
 const FIRST = { attemptNumber: 1 };
@@ -38,6 +40,90 @@ const prepare = async (deadlineSeconds = 600) => {
 };
 beforeEach(() => prepare());
 const collect = () => collectResult(services, claim, requestTo(fake), FIRST);
+
+describe("collecting the only request of a run", () => {
+  const ticket = () => ({ job: `${claim.run_id}.0.1` });
+  const complete = (attempt: SubmittedAttempt = { ...FIRST, ticket: ticket() }) =>
+    collectResult(services, claim, requestTo(fake, { isWholeRun: true }), attempt);
+  const runRow = async () => (await findRun(database.db, claim.tenant_id, claim.run_id))!;
+  beforeEach(() => {
+    fake.poll = async () => done("one");
+  });
+
+  it("completes the run in the statement that saves the results", async () => {
+    expect(await complete()).toEqual({ state: "finished" });
+    const run = await runRow();
+    expect(run).toMatchObject({
+      ...{ status: "completed", progress: 1, provider: "first", cost: { amount: 0.01, currency: "USD" } },
+      result: { outputs: [{ sha256: sha256("one"), role: "result" }] },
+    });
+    expect(run.result).not.toHaveProperty("jobs");
+    expect((await stateOf()).state).toBe("succeeded");
+    const [output] = run.result!.outputs;
+    const ids = [output!.asset_id, ...Object.values(output!.thumbnails!)];
+    expect(await findAssets(database.db, claim.tenant_id, ids)).toHaveLength(3);
+    expect(runtime.endedRuns).toEqual([claim.run_id]);
+  });
+
+  it("reads the ticket of the job from PostgreSQL if the caller has none", async () => {
+    const asked: object[] = [];
+    fake.poll = async (known) => {
+      asked.push(known);
+      return done("one");
+    };
+    expect(await complete(FIRST)).toEqual({ state: "finished" });
+    expect(asked).toEqual([ticket()]);
+  });
+
+  it("changes nothing if a later epoch has claimed the run, or if the run has ended", async () => {
+    const later = await requeue(database.db, claim);
+    expect(await complete()).toEqual({ state: "claim_lost" });
+    expect([(await runRow()).status, (await stateOf()).state]).toEqual(["processing", "submitted"]);
+    Object.assign(claim, later);
+    expect([await complete(), await complete()]).toEqual([{ state: "finished" }, { state: "claim_lost" }]);
+    expect(runtime.endedRuns).toHaveLength(1);
+  });
+
+  it.each(["file_stored", "finishing", "finished"] as const)("ends the run once if it crashes at %s", async (point) => {
+    runtime.crashAt = point;
+    await expect(complete()).rejects.toThrow(SimulatedCrash);
+    expect(await complete()).toEqual({ state: point === "finished" ? "claim_lost" : "finished" });
+    expect((await runRow()).status).toBe("completed");
+    const [events] = await database.db.query<{ count: number }>(
+      "test.ends",
+      "select count(*)::int from events where run_id = $1 and terminal",
+      [claim.run_id],
+    );
+    expect(events!.count).toBe(1);
+  });
+
+  it("renews the claim if the results cannot be read now, because the step is repeated", async () => {
+    fake.poll = async () => ({ state: "done", outputs: [{ url: "https://results.example/1" }] });
+    services.jobFiles.storeOutputs = () => Promise.reject(new Fault("dependency_unavailable"));
+    await database.db.query(
+      "test.nearly_expired",
+      "update open_requests set claim_expires_at = now() + interval '5 seconds' where run_id = $1",
+      [claim.run_id],
+    );
+    await expect(complete()).rejects.toMatchObject({ code: "dependency_unavailable" });
+    const [row] = await database.db.query<{ seconds: number }>(
+      "test.remaining",
+      "select extract(epoch from claim_expires_at - now())::float as seconds from open_requests where run_id = $1",
+      [claim.run_id],
+    );
+    expect(row!.seconds).toBeGreaterThan(100);
+  });
+
+  it("does not complete a run that looked for objects and found none", async () => {
+    const job = jobFor({ task: "image.segment" }) as ResolvedRequest["job"];
+    use(createFakeProvider("first", { task: "image.segment" }, fake));
+    fake.poll = async () => ({ state: "done", outputs: [] });
+    const request = requestTo(fake, { isWholeRun: true, job });
+    const collected = await collectResult(services, claim, request, { ...FIRST, ticket: ticket() });
+    expect(collected).toMatchObject({ state: "produced", files: [] });
+    expect((await runRow()).status).toBe("processing");
+  });
+});
 
 describe("collecting", () => {
   it("reports a job that is running", async () => {

@@ -12,31 +12,54 @@ import type { RunClaim } from "../db/runs/open-runs.ts";
 import { Fault, toFault } from "../faults.ts";
 import { readProviderFailure } from "../providers/call-provider.ts";
 import type { JobProgress, Ticket } from "../providers/provider.ts";
-import type { CollectResult, ResolvedRequest, WakeupRequest, WakeupResult } from "./execute.ts";
+import type { CollectResult, ResolvedRequest, SubmittedAttempt, WakeupRequest, WakeupResult } from "./execute.ts";
+import { completionOf } from "./finish.ts";
 import { toAttemptRef } from "./ids.ts";
 import { type EnabledProvider, findEnabledProvider } from "./provider-registry.ts";
 import { resolveOffer } from "./select-offer.ts";
 import type { Services } from "./services.ts";
+import { isTransient } from "./transient-fault.ts";
+
+type CollectDependencies = Pick<Services, "database" | "providers" | "jobFiles" | "notifications" | "crashPoint">;
 
 export async function collectResult(
-  services: Pick<Services, "database" | "providers" | "jobFiles">,
+  services: CollectDependencies,
   claim: RunClaim,
   request: ResolvedRequest,
-  { attemptNumber }: { attemptNumber: number },
+  { attemptNumber, ticket }: SubmittedAttempt,
 ): Promise<CollectResult> {
-  const { database, jobFiles } = services;
+  const readAttempt = () => findClaimedAttempt(services.database, claim, request.requestIndex);
+  // With the ticket, nothing has to be read: the statement that saves the results checks the claim.
+  const job = ticket ? { ticket } : await readAttempt();
+  if (!job) return { state: "claim_lost" };
+  if (!job.ticket) throw new Fault("internal_error", {}, { cause: "a submitted attempt has no ticket" });
+  try {
+    return await collectJob(services, claim, request, { ...job, attemptNumber });
+  } catch (thrown) {
+    // The engine repeats the step. Reading the attempt renews the claim meanwhile.
+    if (ticket && isTransient(thrown)) await readAttempt();
+    throw thrown;
+  }
+}
+
+type SubmittedJob = Pick<AttemptRow, "ticket" | "unreachable_seconds" | "submitted_seconds">;
+
+async function collectJob(
+  services: CollectDependencies,
+  claim: RunClaim,
+  request: ResolvedRequest,
+  { attemptNumber, ...job }: SubmittedJob & { attemptNumber: number },
+): Promise<CollectResult> {
   const { enabledProvider } = resolveOffer(services, request.offer, request.job);
-  const row = await findClaimedAttempt(database, claim, request.requestIndex);
-  if (!row) return { state: "claim_lost" };
-  if (!row.ticket) throw new Fault("internal_error", {}, { cause: "a submitted attempt has no ticket" });
   const attempt = toAttemptRef(claim.run_id, request.requestIndex, attemptNumber);
-  const progress = await checkProviderJob(services, enabledProvider, attempt, row);
+  const progress = await checkProviderJob(services, enabledProvider, attempt, job);
   if (progress.state === "gone") {
-    await failAttempt(database, attempt, { fault: new Fault("provider_error").body(), isFinal: false });
+    await failAttempt(services.database, attempt, { fault: new Fault("provider_error").body(), isFinal: false });
     return { state: "retry", attemptNumber: attemptNumber + 1, delaySeconds: 0 };
   }
   if (progress.state === "running") return { state: "running", attemptNumber };
-  return jobFiles.storeOutputs(claim, { ...request, attemptNumber }, enabledProvider, progress);
+  const producing = { ...request, attemptNumber, complete: completionOf(services, claim, request) };
+  return services.jobFiles.storeOutputs(claim, producing, enabledProvider, progress);
 }
 
 /**
@@ -47,7 +70,7 @@ async function checkProviderJob(
   { database, providers }: Pick<Services, "database" | "providers">,
   enabledProvider: EnabledProvider,
   attempt: AttemptRef,
-  { ticket: storedTicket, unreachable_seconds, submitted_seconds }: AttemptRow,
+  { ticket: storedTicket, unreachable_seconds, submitted_seconds }: SubmittedJob,
 ): Promise<JobProgress | { state: "gone" }> {
   const ticket = storedTicket as Ticket;
   const context = providers.createContext(enabledProvider, attempt, {

@@ -52,7 +52,8 @@ describe("a run", () => {
       planRequests: async () => ({ requests: [] }),
       finishRun: async (_claim, outcome) => void outcomes.push(outcome),
     };
-    const engine: Partial<RunEngine> = { step: (_name, work) => work() };
+    const createWakeup = () => ({ id: "wakeup", wait: async () => undefined });
+    const engine: Partial<RunEngine> = { step: (_name, work) => work(), createWakeup };
     await executeRun({ run_id: "run", tenant_id: "tenant", epoch: 1 }, engine as RunEngine, steps as RunSteps);
     expect(outcomes).toEqual([{ status: "completed", result: { outputs: [] }, finishedRequests: [], warnings: [] }]);
   });
@@ -155,6 +156,16 @@ const PLANTED_FAULTS: Record<string, PlantedFault> = {
     from: "if (hasOtherRequests)",
     to: "if (false)",
     foundBy: "a request that has ended holds no provider slot",
+  },
+  "a run that is completed by the first of its requests": {
+    from: "requests.length > 1 ||",
+    to: "",
+    foundBy: "the requests of a job are submitted side by side",
+  },
+  "a request that is submitted before its sources are resolved": {
+    from: "|| hasSources(request.job)) return undefined;",
+    to: ") return undefined;",
+    foundBy: "requests and results belong to their job",
   },
   "a step whose name changes when it is replayed": {
     from: `engine.step("finish",`,

@@ -5,7 +5,7 @@ import type { StoredAsset, StoredRunResult } from "../db/runs/runs.ts";
 import { Fault, type PublicFault, toFault } from "../faults.ts";
 import type { Job } from "../kit/operation.ts";
 import type { JsonObject } from "../kit/schemas/run.ts";
-import type { AssetRef, SelectedOffer } from "../providers/provider.ts";
+import type { AssetRef, SelectedOffer, Ticket } from "../providers/provider.ts";
 import { canBeEmpty, findsObjects, hasNoMasks, nothingFound } from "./nothing-found.ts";
 import { createResultSlots, type Sourced } from "./result-slots.ts";
 import type { FlowEngine, RunEngine, Wakeup } from "./run-engine.ts";
@@ -28,8 +28,16 @@ export type PlannedRequest = {
   earlierResult?: RequestResult;
 };
 type RequestResult = { files: StoredAsset[]; data?: JsonObject; offer: SelectedOffer };
-/** A planned request whose sources are stored assets. */
-export type ResolvedRequest = { requestIndex: number; job: Job<AssetRef>; offer: SelectedOffer };
+/**
+ * A planned request whose sources are stored assets. `isWholeRun`: the run has no other request and ends with it, so
+ * the step that stores the results completes the run too.
+ */
+export type ResolvedRequest = {
+  requestIndex: number;
+  job: Job<AssetRef>;
+  offer: SelectedOffer;
+  isWholeRun?: boolean;
+};
 /** A request with the offer that produced its files. */
 export type FinishedRequest = { job: Job; offer: SelectedOffer; files: StoredAsset[] };
 
@@ -37,6 +45,7 @@ export type FinishedRequest = { job: Job; offer: SelectedOffer; files: StoredAss
  * The state of the provider job of a request.
  * `running`: the provider has accepted the job; `offer` is set if an earlier attempt at another offer was adopted.
  * `produced`: the results are stored; `offer` as for `running`.
+ * `finished`: the results are stored, and the run has been completed with them.
  * `retry`: the provider did not accept the job or has lost it; submit again as `attemptNumber`, with `offer` if another
  * one
  *   was selected.
@@ -45,8 +54,9 @@ export type FinishedRequest = { job: Job; offer: SelectedOffer; files: StoredAss
  * `canceled`: the owner of the run asked to cancel it.
  */
 export type JobState =
-  | { state: "running"; attemptNumber: number; offer?: SelectedOffer }
+  | { state: "running"; attemptNumber: number; offer?: SelectedOffer; ticket?: Ticket }
   | { state: "produced"; files: StoredAsset[]; data?: JsonObject; warnings: string[]; offer?: SelectedOffer }
+  | { state: "finished" }
   | { state: "retry"; attemptNumber: number; delaySeconds: number; offer?: SelectedOffer }
   | { state: "wait"; attemptNumber: number; delaySeconds: number }
   | { state: "claim_lost" }
@@ -54,13 +64,15 @@ export type JobState =
 type JobStateNamed<Name extends JobState["state"]> = Extract<JobState, { state: Name }>;
 
 export type SubmitResult = JobState;
-export type CollectResult = JobStateNamed<"running" | "produced" | "retry" | "claim_lost" | "canceled">;
+export type CollectResult = JobStateNamed<"running" | "produced" | "finished" | "retry" | "claim_lost" | "canceled">;
 export type ProducedState = JobStateNamed<"produced">;
 export type WakeupResult = { state: "registered" } | JobStateNamed<"claim_lost" | "canceled">;
 
 export type ResolvedSources = { state: "resolved"; job: Job<AssetRef> } | JobStateNamed<"claim_lost" | "canceled">;
 
 export type AttemptStart = { attemptNumber: number; wakeupId: string };
+/** `ticket`: of the job, if a callback reported that the job has ended. Without it, the step reads the attempt. */
+export type SubmittedAttempt = { attemptNumber: number; ticket?: Ticket | undefined };
 export type WakeupRequest = { wakeupId: string; seconds: number };
 
 /** The steps of a run. The engine may execute a step again after a crash, so each of them is idempotent. */
@@ -69,7 +81,7 @@ export type RunSteps = {
   planRequests(claim: RunClaim): Promise<RunPlan | null>;
   resolveSources(claim: RunClaim, job: Job, filesByJob: StoredAsset[][]): Promise<ResolvedSources>;
   submit(claim: RunClaim, request: ResolvedRequest, attempt: AttemptStart): Promise<SubmitResult>;
-  collectResult(claim: RunClaim, request: ResolvedRequest, attempt: { attemptNumber: number }): Promise<CollectResult>;
+  collectResult(claim: RunClaim, request: ResolvedRequest, attempt: SubmittedAttempt): Promise<CollectResult>;
   registerWakeup(claim: RunClaim, request: ResolvedRequest, wakeup: WakeupRequest): Promise<WakeupResult>;
   cancelAtProvider(claim: RunClaim, request: ResolvedRequest): Promise<void>;
   /** Frees what a failed request holds while the other requests of its job continue. */
@@ -96,11 +108,52 @@ export async function executeRun(claim: RunClaim, engine: RunEngine, steps: RunS
 const failedOutcome = (fault: Fault): RunOutcome => ({ status: "failed", error: toRunFault(fault).body() });
 const canceledOutcome = (): RunOutcome => ({ status: "canceled", error: new Fault("canceled_by_user").body() });
 
-/** Returns undefined if the claim was lost: another invocation ends the run. */
+/** Returns undefined if the run has ended, or if the claim was lost: then another invocation ends the run. */
 async function runToOutcome(execution: RunExecution): Promise<RunOutcome | undefined> {
   const { claim, engine, steps } = execution;
-  const plan = await engine.step("plan-requests", () => steps.planRequests(claim));
-  return plan ? runRequests(execution, plan) : undefined;
+  const wakeup = engine.createWakeup();
+  // Planning and the first submission are one journal entry if nothing is between them. Both are idempotent by what
+  // they write to PostgreSQL, so a crash between them loses nothing that two entries would have saved.
+  const { plan, submitted } = await engine.step("start", async () => {
+    const planned = await steps.planRequests(claim);
+    const request = planned && findWholeRun(planned);
+    const attempt = { attemptNumber: 1, wakeupId: wakeup.id };
+    return { plan: planned, ...(request && { submitted: await steps.submit(claim, request, attempt) }) };
+  });
+  if (!plan) return undefined;
+  return submitted ? runOnlyRequest(execution, plan, { wakeup, submitted }) : runRequests(execution, plan);
+}
+
+/** The request of a run that has only one, which needs no sources. */
+function findWholeRun({ requests }: RunPlan): ResolvedRequest | undefined {
+  const [request] = requests;
+  if (!request || requests.length > 1 || request.earlierResult || hasSources(request.job)) return undefined;
+  const { requestIndex, job, offer } = request;
+  return { requestIndex, job: job as Job<AssetRef>, offer, isWholeRun: true };
+}
+
+const hasSources = ({ images, mask, masks }: Job) => [images, mask, masks].some((source) => source !== undefined);
+
+async function runOnlyRequest(
+  execution: RunExecution,
+  plan: RunPlan,
+  started: FirstSubmission,
+): Promise<RunOutcome | undefined> {
+  const end = await runRequest(execution, findWholeRun(plan)!, started);
+  switch (end.state) {
+    case "finished":
+    case "claim_lost":
+      return undefined;
+    case "canceled":
+      return canceledOutcome();
+    case "produced": {
+      // The results were stored without ending the run, for example by an earlier invocation.
+      const outcome = await runRequests(execution, { requests: [{ ...plan.requests[0]!, earlierResult: end }] });
+      return outcome?.status === "completed"
+        ? { ...outcome, warnings: [...end.warnings, ...outcome.warnings] }
+        : outcome;
+    }
+  }
 }
 
 async function runRequests(execution: RunExecution, plan: RunPlan): Promise<RunOutcome | undefined> {
@@ -207,34 +260,43 @@ async function resolveJobSources(
   { requestIndex, job }: PlannedRequest,
   filesByJob: StoredAsset[][],
 ): Promise<ResolvedSources> {
-  const hasSources = [job.images, job.mask, job.masks].some((source) => source !== undefined);
-  return hasSources
+  return hasSources(job)
     ? engine.step(`${requestIndex}.resolve-sources`, () => steps.resolveSources(claim, job, filesByJob))
     : { state: "resolved", job: job as Job<AssetRef> };
 }
 
-type RequestEnd = (ProducedState & { offer: SelectedOffer }) | JobStateNamed<"claim_lost" | "canceled">;
+type RequestEnd = (ProducedState & { offer: SelectedOffer }) | JobStateNamed<"finished" | "claim_lost" | "canceled">;
+type FirstSubmission = { wakeup: Wakeup; submitted: SubmitResult };
 
 /**
  * Submits a request until a provider accepts it, and waits for the result. Submits again if the provider loses the job.
+ * `first` is the first submission, if an earlier step has made it.
  */
-async function runRequest(execution: RequestExecution, resolved: ResolvedRequest): Promise<RequestEnd> {
+async function runRequest(
+  execution: RequestExecution,
+  resolved: ResolvedRequest,
+  first?: FirstSubmission,
+): Promise<RequestEnd> {
   const { claim, engine, steps } = execution;
   let request = resolved;
   let attemptNumber = 1;
   for (let round = 0; ; round++) {
-    const wakeup = engine.createWakeup();
-    const submitted = await engine.step(`${request.requestIndex}.submit.${round}`, () =>
-      steps.submit(claim, request, { attemptNumber, wakeupId: wakeup.id }),
-    );
+    const started = round === 0 ? first : undefined;
+    const wakeup = started?.wakeup ?? engine.createWakeup();
+    const submitted =
+      started?.submitted ??
+      (await engine.step(`${request.requestIndex}.submit.${round}`, () =>
+        steps.submit(claim, request, { attemptNumber, wakeupId: wakeup.id }),
+      ));
     if ("offer" in submitted && submitted.offer) request = { ...request, offer: submitted.offer };
     const jobState =
       submitted.state === "running"
-        ? await waitForResult(execution, request, { wakeup, attemptNumber: submitted.attemptNumber, round })
+        ? await waitForResult(execution, request, { ...submitted, wakeup, round })
         : submitted;
     switch (jobState.state) {
       case "produced":
         return { ...jobState, offer: request.offer };
+      case "finished":
       case "claim_lost":
         return jobState;
       case "canceled":
@@ -252,7 +314,7 @@ async function runRequest(execution: RequestExecution, resolved: ResolvedRequest
   }
 }
 
-type SubmittedRequest = { wakeup: Wakeup; attemptNumber: number; round: number };
+type SubmittedRequest = { wakeup: Wakeup; attemptNumber: number; ticket?: Ticket; round: number };
 
 /** Waits for the wakeup of a running job and collects the result; both again while the job is still running. */
 async function waitForResult(
@@ -271,7 +333,11 @@ async function waitForResult(
     if (reason === "cancel") return cancelRequest(execution, request);
 
     const collected = await engine.step(stepName("collect", round), () =>
-      steps.collectResult(claim, request, submitted),
+      steps.collectResult(claim, request, {
+        attemptNumber: submitted.attemptNumber,
+        // Another reason may mean that PostgreSQL knows more about the job than its ticket.
+        ticket: reason === "called_back" ? submitted.ticket : undefined,
+      }),
     );
     if (collected.state !== "running") return collected;
 

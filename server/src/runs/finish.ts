@@ -1,33 +1,54 @@
 // Ends a run: status, event and settlement in one statement, if the claim still holds. A second call changes nothing.
+import { type CompletedRun, saveOutputAndComplete } from "../db/runs/complete-run.ts";
 import { endRun, type RunClaim } from "../db/runs/open-runs.ts";
+import type { Job } from "../kit/operation.ts";
 import { adjustParameters } from "../providers/adjust-parameters.ts";
 import { calculateRunCost } from "./cost.ts";
-import type { RunOutcome } from "./execute.ts";
+import type { ResolvedRequest, RunOutcome } from "./execute.ts";
 import { deriveId } from "./ids.ts";
+import { findsObjects } from "./nothing-found.ts";
 import { resolveOffer, selectOffer } from "./select-offer.ts";
 import type { Services } from "./services.ts";
+import type { CompleteRun } from "./store-outputs.ts";
 
 type Dependencies = Pick<Services, "database" | "providers" | "notifications" | "crashPoint">;
 
 export async function finishRun(services: Dependencies, claim: RunClaim, outcome: RunOutcome): Promise<void> {
   services.crashPoint("finishing");
-  const last = outcome.status === "completed" ? outcome.finishedRequests.at(-1) : undefined;
-  const hasEnded = await endRun(
-    services.database,
-    claim,
-    outcome.status === "completed"
-      ? {
-          ...outcome,
-          provider: producingProvider(outcome) ?? last!.offer.provider,
-          cost: calculateRunCost(services, outcome.finishedRequests),
-          warnings: [...outcome.warnings, ...failoverAdjustments(services, outcome)],
-        }
-      : outcome,
-    deriveId(claim.run_id, "end"),
-  );
+  const end = outcome.status === "completed" ? toCompletedRun(services, outcome) : outcome;
+  const hasEnded = await endRun(services.database, claim, end, deriveId(claim.run_id, "end"));
   services.crashPoint("finished");
   if (hasEnded) services.notifications.runEnded(claim.run_id);
 }
+
+/** Undefined if the run has other requests. */
+export function completionOf(
+  services: Dependencies,
+  claim: RunClaim,
+  { isWholeRun, job, offer }: ResolvedRequest,
+): CompleteRun | undefined {
+  if (!isWholeRun) return undefined;
+  return async (attempt, output, { files, data, warnings }) => {
+    if (files.length === 0 && findsObjects(job.task)) return undefined;
+    const result = { outputs: files, ...(data && { data }) };
+    const finishedRequests = [{ job: job as Job, offer, files }];
+    const end = toCompletedRun(services, { status: "completed", result, finishedRequests, warnings });
+    services.crashPoint("finishing");
+    const eventId = deriveId(claim.run_id, "end");
+    const hasEnded = await saveOutputAndComplete(services.database, { claim, attempt, output, end, eventId });
+    services.crashPoint("finished");
+    if (!hasEnded) return { state: "claim_lost" };
+    services.notifications.runEnded(claim.run_id);
+    return { state: "finished" };
+  };
+}
+
+const toCompletedRun = (services: Pick<Services, "providers">, outcome: CompletedOutcome): CompletedRun => ({
+  ...outcome,
+  provider: producingProvider(outcome) ?? outcome.finishedRequests.at(-1)!.offer.provider,
+  cost: calculateRunCost(services, outcome.finishedRequests),
+  warnings: [...outcome.warnings, ...failoverAdjustments(services, outcome)],
+});
 
 type CompletedOutcome = Extract<RunOutcome, { status: "completed" }>;
 

@@ -3,12 +3,14 @@ import { v7 } from "uuid";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { insertEndedRuns, type TestRun } from "../../test/support/ended-runs.ts";
 import { startTestDatabase, type TestDatabase } from "../../test/support/test-database.ts";
+import { insertRun } from "../db/runs/insert-run.ts";
 import { listRunRows } from "../db/runs/list-runs.ts";
-import { endRun, startClaimedRun } from "../db/runs/open-runs.ts";
+import { endRun } from "../db/runs/open-runs.ts";
 import { claimQueuedRuns } from "../db/runs/queue.ts";
 import { countRunsByMonth, findRunsToIndex, insertRunTerms } from "../db/runs/run-index.ts";
-import { insertRun, tombstoneRun } from "../db/runs/runs.ts";
+import { tombstoneRun } from "../db/runs/runs.ts";
 import { termsOfRun } from "../db/runs/search-terms.ts";
+import { startClaimedRun } from "../db/runs/start-run.ts";
 import { indexRuns } from "./index-runs.ts";
 
 let database: TestDatabase;

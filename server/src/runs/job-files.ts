@@ -5,20 +5,19 @@ import type { RunClaim } from "../db/runs/open-runs.ts";
 import { Fault } from "../faults.ts";
 import type { Job } from "../kit/operation.ts";
 import type { Asset, AssetRef, JobDone } from "../providers/provider.ts";
-import type { ProducedState } from "./execute.ts";
 import type { EnabledProvider } from "./provider-registry.ts";
-import { type OutputDependencies, type ProducingRequest, storeOutputs } from "./store-outputs.ts";
+import { type OutputDependencies, type ProducingRequest, type StoredOutputs, storeOutputs } from "./store-outputs.ts";
 
 export type JobFiles = {
   /** Returns the job with sources that sign their URL, or read their bytes, only when the adapter asks. */
   open(job: Job<AssetRef>): Job<Asset>;
-  /** Stores the results and records them on the request. Idempotent. */
+  /** Stores the results and records them on the request, or completes the run with them. Idempotent. */
   storeOutputs(
     claim: RunClaim,
     request: ProducingRequest,
     enabledProvider: EnabledProvider,
     done: Pick<JobDone, "outputs" | "data">,
-  ): Promise<ProducedState | { state: "claim_lost" }>;
+  ): Promise<StoredOutputs>;
 };
 
 export const createJobFiles = (dependencies: OutputDependencies): JobFiles => ({

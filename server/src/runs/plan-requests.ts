@@ -1,5 +1,6 @@
 // First step of a run: marks it as started, selects an offer for each job, and splits jobs into provider requests.
-import { type RunClaim, startClaimedRun } from "../db/runs/open-runs.ts";
+import type { RunClaim } from "../db/runs/open-runs.ts";
+import { startClaimedRun } from "../db/runs/start-run.ts";
 import type { Job } from "../kit/operation.ts";
 import { recheckCustomModels } from "./custom-models.ts";
 import type { PlannedRequest, RunPlan } from "./execute.ts";

@@ -4,11 +4,15 @@ import { findAsset, insertSourceAsset } from "../db/runs/assets.ts";
 import type { RunClaim } from "../db/runs/open-runs.ts";
 import type { StoredAsset } from "../db/runs/runs.ts";
 import { Fault } from "../faults.ts";
+import type { AssetRef } from "../providers/provider.ts";
 import { deriveId } from "./ids.ts";
 import type { Services } from "./services.ts";
 import { storeFile } from "./store-outputs.ts";
 
-export type SourceAsset = Pick<StoredAsset, "asset_id" | "media_type" | "width" | "height">;
+export type SourceAsset = Pick<StoredAsset, "asset_id" | "media_type" | "width" | "height"> & {
+  role?: string;
+  made_from?: AssetRef[];
+};
 
 type Dependencies = Pick<Services, "database" | "assets" | "images" | "crashPoint">;
 type MaskOptions = {

@@ -99,7 +99,7 @@ describe("a URL", () => {
     const asset = await storeAsset("own");
     files.findIdByUrl = () => asset.asset_id;
     expect((await resolve({ images: [{ url: "https://gesso.example/files/x" }] })).images).toEqual([
-      { asset_id: asset.asset_id, media_type: "image/png" },
+      { asset_id: asset.asset_id, media_type: "image/png", is_result: true },
     ]);
     expect(fetched).toEqual([]);
     await markDeleted(asset.asset_id);
@@ -205,7 +205,7 @@ describe("an asset, a run or an earlier job", () => {
     const result = { outputs: [produced("output-1"), produced("output-2")] };
     await endRun(database.db, source, { status: "completed", result, provider: "p", cost: 0, warnings: [] }, v7());
     const { images } = await resolve({ images: [{ run: source.run_id }] });
-    expect(images).toEqual([{ asset_id: "output-1", media_type: "image/png" }]);
+    expect(images).toEqual([{ asset_id: "output-1", media_type: "image/png", is_result: true }]);
     await expect(resolve({ images: [{ run: v7() }] })).rejects.toMatchObject({ code: "source_run_failed" });
   });
 

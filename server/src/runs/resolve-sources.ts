@@ -23,7 +23,15 @@ const FETCH_SECONDS = 30;
 
 type Dependencies = Pick<
   Services,
-  "database" | "assets" | "http" | "images" | "videoFrames" | "random" | "crashPoint"
+  | "database"
+  | "assets"
+  | "http"
+  | "images"
+  | "videoFrames"
+  | "random"
+  | "crashPoint"
+  | "provenance"
+  | "findProvenancePolicy"
 > & { sourceBuffer: SourceBuffer };
 type StepDependencies = Dependencies & { step: ClaimedStep };
 
@@ -58,11 +66,12 @@ async function resolveJob(
   for (const each of mask ?? []) checkMask({ ...resolvedJob, mask: each }, (source) => source);
   const image = findMaskedImage(resolvedJob);
   const preparedMask = mask && (await prepareMask(services, claim, mask, { image, margin: job.mask_margin }));
+  const isPrepared = preparedMask && preparedMask.asset_id !== mask[0]?.asset_id;
   return {
     ...resolvedJob,
     images: images?.map(toAssetRef),
     masks: masks?.map(toAssetRef),
-    mask: preparedMask && toAssetRef(preparedMask),
+    mask: preparedMask && toAssetRef(isPrepared ? { ...preparedMask, made_from: mask.map(toAssetRef) } : preparedMask),
   };
 }
 
@@ -79,7 +88,9 @@ async function resolveSource(
   }
   if ("run" in source) {
     const file = requireOutput(requireAsset(await findRun(database, claim.tenant_id, source.run)), source);
-    return [isVideoFile(file) ? await takeFrame(services, claim, file, source.frame!) : file];
+    if (!isVideoFile(file)) return [file];
+    const still = await takeFrame(services, claim, file, source.frame!);
+    return [{ ...still, made_from: [toAssetRef(file)] }];
   }
   const ownAssetId = "asset" in source ? source.asset : assets.findIdByUrl(source.url);
   if (ownAssetId) {
@@ -154,4 +165,9 @@ function requireNotDeleted(row: AssetRow): AssetRow {
   return row;
 }
 
-const toAssetRef = ({ asset_id, media_type }: SourceAsset): AssetRef => ({ asset_id, media_type });
+const toAssetRef = ({ asset_id, media_type, role, made_from }: SourceAsset): AssetRef => ({
+  asset_id,
+  media_type,
+  ...(role === "result" && { is_result: true }),
+  ...(made_from && { made_from }),
+});

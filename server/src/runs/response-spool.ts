@@ -11,6 +11,7 @@ import type { Task } from "../kit/operation.ts";
 import type { JsonObject } from "../kit/schemas/run.ts";
 import type { JobProgress, ProviderOutput, SelectedOffer } from "../providers/provider.ts";
 import { attemptKey, toAttemptRef } from "./ids.ts";
+import type { ProvenJob } from "./output-provenance.ts";
 
 export const SpoolEnv = z.object({
   SPOOL_DIR: z
@@ -32,6 +33,8 @@ export type SpooledResponse = {
   count?: number | undefined;
   /** Absent in files of versions that did not write it. */
   task?: Task | undefined;
+  /** What the provenance of the results says about the job. */
+  job?: ProvenJob | undefined;
   /** The recorded provider request, which has no credentials. */
   request?: JsonObject | undefined;
 };

@@ -139,7 +139,8 @@ describe("a result whose storage fails for seconds", () => {
     const proxy = await startTcpProxy(Number(new URL(server.endpoint).port));
     const endpoint = `http://127.0.0.1:${proxy.port}`;
     const storage = createS3Storage({
-      ...{ ...server, endpoint, region: "us-east-1", bucket: `gesso-${claim.run_id.slice(-12)}`, forcePathStyle: true },
+      ...{ endpoint, region: "us-east-1", bucket: `gesso-${claim.run_id.slice(-12)}`, forcePathStyle: true },
+      credentials: S3_TEST_CREDENTIALS,
     });
     await storage.ensureBucket();
     proxy.refuse(true);
@@ -286,7 +287,7 @@ describe("a ticket", () => {
       ticketThen = (await stateOf()).ticket;
       throw new Fault("dependency_unavailable");
     };
-    expect(await submitWith()).toEqual({ state: "running", attemptNumber: 1 });
+    expect(await submitWith()).toEqual({ state: "running", attemptNumber: 1, ticket: expect.any(Object) });
     expect([ticketThen, await stateOf()]).toEqual([TICKET().ticket, expect.objectContaining(TICKET())]);
   });
 
@@ -298,7 +299,7 @@ describe("a ticket", () => {
         setTimeout(() => proxy.refuse(false), 1500);
         return { state: "running", ticket: { job: key } };
       };
-      expect(await submitWith({ db })).toEqual({ state: "running", attemptNumber: 1 });
+      expect(await submitWith({ db })).toEqual({ state: "running", attemptNumber: 1, ticket: expect.any(Object) });
     });
     expect(await stateOf()).toMatchObject(TICKET());
     expect([fake.submissions.length, (await spool.list()).length]).toEqual([1, 0]);
@@ -317,7 +318,12 @@ describe("a ticket", () => {
     });
     expect((await stateOf()).ticket).toBeNull();
     await expireLease();
-    expect(await submitWith()).toEqual({ state: "running", attemptNumber: 1, offer: fake.offer });
+    expect(await submitWith()).toEqual({
+      state: "running",
+      attemptNumber: 1,
+      ticket: expect.any(Object),
+      offer: fake.offer,
+    });
     expect(await stateOf()).toMatchObject(TICKET());
     expect(fake.submissions).toHaveLength(1);
   });

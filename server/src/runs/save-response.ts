@@ -2,8 +2,9 @@
 // is saved before anything else and retried while PostgreSQL or storage is unavailable. A response that cannot be
 // requested again is also in the spool, where it survives this process.
 import { setTimeout as pause } from "node:timers/promises";
-import { saveTicket, takeOverAttempt } from "../db/runs/attempts.ts";
+import { takeOverAttempt } from "../db/runs/attempts.ts";
 import type { RunClaim } from "../db/runs/open-runs.ts";
+import { saveTicket } from "../db/runs/tickets.ts";
 import { Fault } from "../faults.ts";
 import type { JobDone, JobProgress, Recovery } from "../providers/provider.ts";
 import { type LeasedAttempt, leaseSeconds, withLease } from "./attempt-lease.ts";
@@ -12,6 +13,7 @@ import type { HeldLease } from "./provider-context.ts";
 import { type EnabledProvider, findEnabledProvider } from "./provider-registry.ts";
 import type { SpooledResponse } from "./response-spool.ts";
 import type { Services } from "./services.ts";
+import type { CompleteRun } from "./store-outputs.ts";
 import { isTransient } from "./transient-fault.ts";
 
 const FIRST_POLL_SECONDS = 2;
@@ -32,6 +34,7 @@ export type SentRequest = {
   spooled: SpooledResponse;
   /** Whether the response can be requested again without a second charge. */
   recovery: Recovery;
+  complete?: CompleteRun | undefined;
 };
 
 export async function saveResponse(
@@ -61,7 +64,7 @@ async function saveJobTicket(
     await retryUntilSaved(services, attempt, options, save);
     await removeSpooled(services, sent);
   });
-  return { state: "running", attemptNumber: attempt.attempt_number };
+  return { state: "running", attemptNumber: attempt.attempt_number, ticket };
 }
 
 async function storeResults(
@@ -75,7 +78,8 @@ async function storeResults(
   if (recovery !== "free" && recovery !== "replay") await spoolResponse(services, sent);
   services.crashPoint("response_spooled");
   const { count, task, request } = spooled;
-  const producing = { requestIndex, attemptNumber, job: { count, task }, request };
+  const job = { ...spooled.job, count, task };
+  const producing = { requestIndex, attemptNumber, job, request, complete: sent.complete };
   const stored = await retryUntilSaved(services, attempt, options, () =>
     options.lease.isLost
       ? Promise.resolve(undefined)
@@ -83,7 +87,7 @@ async function storeResults(
   );
   // The next submit finds out whether the run has ended or another process has stored the results.
   if (!stored) return { state: "wait", attemptNumber, delaySeconds: 1 };
-  if (stored.state === "produced") await removeSpooled(services, sent);
+  if (stored.state === "produced" || stored.state === "finished") await removeSpooled(services, sent);
   return stored;
 }
 

@@ -19,7 +19,7 @@ const failWith = (fault: Error) => {
 
 describe("a submission", () => {
   it("that is accepted stores its ticket", async () => {
-    expect(await send()).toEqual({ state: "running", attemptNumber: 1 });
+    expect(await send()).toEqual({ state: "running", attemptNumber: 1, ticket: { job: `${claim.run_id}.0.1` } });
     expect(await stateOf()).toMatchObject({ state: "submitted", ticket: { job: `${claim.run_id}.0.1` } });
   });
 

@@ -9,8 +9,10 @@ import { type ProviderFailureKind, readProviderFailure } from "../providers/call
 import type { SelectedOffer } from "../providers/provider.ts";
 import { type LeasedAttempt, withLease } from "./attempt-lease.ts";
 import type { ResolvedRequest, SubmitResult } from "./execute.ts";
+import { completionOf } from "./finish.ts";
 import { type HeldLease, LEASE_EXPIRED } from "./provider-context.ts";
 import { recordRequests } from "./record-request.ts";
+import { describeSubmission } from "./run-spans.ts";
 import { type SaveDependencies, saveResponse } from "./save-response.ts";
 import { listFailoverOffers, listOffersAboveLimit, resolveOffer, toSelectedOffer } from "./select-offer.ts";
 import type { Services } from "./services.ts";
@@ -24,7 +26,7 @@ const RESEND_SECONDS = 2;
  */
 export type AttemptToSend = LeasedAttempt & { mayBeAccepted?: boolean };
 
-export type SendDependencies = SaveDependencies;
+export type SendDependencies = SaveDependencies & Pick<Services, "notifications" | "tracing">;
 
 export const sendToProvider = (
   services: SendDependencies,
@@ -46,18 +48,20 @@ async function sendUnderLease(
   const context = providers.createContext(enabledProvider, attempt, { synchronousSeconds, lease: held.lease });
   const recorder = recordRequests(context);
   const { job } = adjustParameters(jobFiles.open(request.job), offer);
-  const response = await enabledProvider.provider
-    .submit(job, offer, recorder.context)
+  const response = await services.tracing
+    .inSpan(describeSubmission(request), () => enabledProvider.provider.submit(job, offer, recorder.context))
     .catch((thrown: unknown) => ({ thrown }));
   services.crashPoint("answer_read");
   const sentRequest = recorder.request();
   if ("thrown" in response)
     return handleSubmitFailure(services, request, attempt, { thrown: response.thrown, sentRequest });
 
-  const { count, task } = request.job;
-  const spooled = { response, offer: request.offer, count, task, request: sentRequest };
+  const { count, task, model, prompt, images, mask, masks } = request.job;
+  const provenJob = { model, prompt, images, mask, masks };
+  const spooled = { response, offer: request.offer, count, task, job: provenJob, request: sentRequest };
   try {
-    return await saveResponse(services, { attempt, enabledProvider, spooled, recovery }, held);
+    const complete = completionOf(services, held.claim, request);
+    return await saveResponse(services, { attempt, enabledProvider, spooled, recovery, complete }, held);
   } finally {
     await providers.circuitBreaker
       .recordSuccess(request.offer)

@@ -17,9 +17,10 @@ import { startTestDatabase, type TestDatabase } from "../../test/support/test-da
 import type { RequestContext } from "../access/request-context.ts";
 import type { Caller } from "../db/access/caller.ts";
 import { insertSourceAsset } from "../db/runs/assets.ts";
-import { endRun, startClaimedRun } from "../db/runs/open-runs.ts";
+import { endRun } from "../db/runs/open-runs.ts";
 import { claimQueuedRuns } from "../db/runs/queue.ts";
 import { findRun, type StoredAsset } from "../db/runs/runs.ts";
+import { startClaimedRun } from "../db/runs/start-run.ts";
 import { createFilePart } from "../kit/files.ts";
 import type { Operation } from "../kit/operation.ts";
 import { parseInput } from "../kit/parse.ts";

@@ -3,13 +3,12 @@
 // the same results twice changes nothing.
 import { createHash } from "node:crypto";
 import type { Database } from "../db/connect.ts";
-import { saveRequestOutput } from "../db/runs/attempts.ts";
+import { type AttemptRef, type RequestOutput, saveRequestOutput } from "../db/runs/attempts.ts";
 import type { RunClaim } from "../db/runs/open-runs.ts";
 import type { StoredAsset } from "../db/runs/runs.ts";
 import { Fault, type FaultCode } from "../faults.ts";
 import type { ImageDecoder } from "../images/image-decoder.ts";
 import { inspectVideo, isVideo } from "../images/inspect-video.ts";
-import type { Task } from "../kit/operation.ts";
 import type { JsonObject } from "../kit/schemas/run.ts";
 import type { CrashPoint } from "../observe/crash-points.ts";
 import type { OutboundHttp } from "../outbound/outbound-http.ts";
@@ -20,6 +19,7 @@ import { convertOutput } from "./convert-output.ts";
 import type { ProducedState, ResolvedRequest } from "./execute.ts";
 import { deriveId, toAttemptRef } from "./ids.ts";
 import { findsObjects } from "./nothing-found.ts";
+import { type ProvenanceDependencies, type ProvenJob, proveOutput } from "./output-provenance.ts";
 import type { EnabledProvider } from "./provider-registry.ts";
 import { storeThumbnails, type ThumbnailDependencies } from "./store-thumbnails.ts";
 
@@ -34,18 +34,29 @@ export type FileDependencies = {
   crashPoint(name: CrashPoint): void;
 };
 export type OutputDependencies = FileDependencies &
-  ThumbnailDependencies & {
+  ThumbnailDependencies &
+  ProvenanceDependencies & {
     database: Database;
     assets: Pick<AssetStore, "storage" | "signUrl">;
     http: Pick<OutboundHttp, "fetch">;
   };
 
+/** Ends a run with the results of its only request. Returns undefined if these results do not complete the run. */
+export type CompleteRun = (
+  attempt: AttemptRef,
+  output: RequestOutput,
+  produced: ProducedState,
+) => Promise<{ state: "finished" | "claim_lost" } | undefined>;
+
 /** `request` is the recorded provider request, if this process sent it. */
 export type ProducingRequest = Pick<ResolvedRequest, "requestIndex"> & {
   attemptNumber: number;
-  job: { count?: number | undefined; task?: Task | undefined };
+  job: ProvenJob & { count?: number | undefined };
   request?: JsonObject | undefined;
+  /** Completes the run with the output, if the run has no other request. */
+  complete?: CompleteRun | undefined;
 };
+export type StoredOutputs = ProducedState | { state: "finished" | "claim_lost" };
 
 export async function storeOutputs(
   dependencies: OutputDependencies,
@@ -53,7 +64,7 @@ export async function storeOutputs(
   request: ProducingRequest,
   enabledProvider: EnabledProvider,
   { outputs, data }: Pick<JobDone, "outputs" | "data">,
-): Promise<ProducedState | { state: "claim_lost" }> {
+): Promise<StoredOutputs> {
   const { task, count: requestedCount = outputs.length } = request.job;
   const mayBeEmpty = data !== undefined || findsObjects(task);
   if (outputs.length === 0 && !mayBeEmpty) throw new Fault("provider_output_invalid", { reason: "no_output" });
@@ -65,25 +76,33 @@ export async function storeOutputs(
       if (!bytes) return [];
       const { name, score, box, duration, fps } = output;
       const asset_id = deriveId(claim.run_id, request.requestIndex, index);
-      const file = await storeFile(dependencies, claim, { asset_id, role: "result", bytes });
-      const { references, files: thumbnailFiles } = await storeThumbnails(dependencies, claim, { asset_id, bytes });
+      const inspected = await inspectOutput(dependencies, bytes);
+      const { job } = request;
+      const unproven = { asset_id, bytes, received, inspected, job, provider: enabledProvider.provider.id };
+      const { bytes: proven, provenance, mark } = await proveOutput(dependencies, claim, unproven);
+      const file = await storeFile(dependencies, claim, { asset_id, role: "result", bytes: proven, inspected });
+      const image = { asset_id, bytes, mark };
+      const { references, files: thumbnailFiles } = await storeThumbnails(dependencies, claim, image);
       const metadata = omitUndefined({ name, score, box, duration, fps });
-      return [{ file: { ...file, ...metadata, ...references }, thumbnailFiles }];
+      return [{ file: { ...file, ...metadata, ...references, ...(provenance && { provenance }) }, thumbnailFiles }];
     }),
   );
   const files = stored.flat().map(({ file }) => file);
   const thumbnailFiles = stored.flat().flatMap((each) => each.thumbnailFiles);
   const attempt = toAttemptRef(claim.run_id, request.requestIndex, request.attemptNumber);
   const output = { files, thumbnailFiles, data, request: request.request };
-  if (!(await saveRequestOutput(dependencies.database, claim, attempt, output))) return { state: "claim_lost" };
   const isIncomplete = outputs.length < requestedCount && !findsObjects(task);
   const warnings = isIncomplete ? [`The provider returned ${files.length} of ${requestedCount} results.`] : [];
-  return {
+  const produced: ProducedState = {
     state: "produced",
     files: files.map(({ storage_key: _, ...file }) => file),
     ...(data && { data }),
     warnings,
   };
+  const completed = await request.complete?.(attempt, output, produced);
+  if (completed) return completed;
+  const isSaved = await saveRequestOutput(dependencies.database, claim, attempt, output);
+  return isSaved ? produced : { state: "claim_lost" };
 }
 
 const omitUndefined = (metadata: OutputMetadata): OutputMetadata =>

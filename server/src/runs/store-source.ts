@@ -6,9 +6,11 @@ import { insertProvenanceManifest } from "../db/runs/provenance-manifests.ts";
 import type { NormalizedImage } from "../images/image-decoder.ts";
 import { assetKey } from "../storage/object-storage.ts";
 import { deriveId } from "./ids.ts";
+import type { ProvenanceDependencies } from "./output-provenance.ts";
 import { type FileDependencies, type StoredFile, storeFile } from "./store-outputs.ts";
 
-export type SourceDependencies = FileDependencies & { database: Database };
+export type SourceDependencies = FileDependencies &
+  Pick<ProvenanceDependencies, "provenance" | "findProvenancePolicy"> & { database: Database };
 
 type RunRef = { run_id: string; tenant_id: string };
 type SourceUpload = { asset_id: string; role: string; bytes: Uint8Array };
@@ -29,10 +31,15 @@ export async function writeSource(
   dependencies: SourceDependencies,
   run: RunRef,
   { asset_id, role, bytes: original }: SourceUpload,
-  { bytes, manifest, ...inspected }: NormalizedImage,
+  { bytes: normalized, manifest, ...inspected }: NormalizedImage,
 ): Promise<StoredSource> {
+  if (!manifest) return { file: await storeFile(dependencies, run, { asset_id, role, bytes: normalized, inspected }) };
+  const { mode } = await dependencies.findProvenancePolicy(run.tenant_id);
+  const source = { run_id: run.run_id, asset_id, bytes: normalized, media_type: inspected.media_type };
+  const received = { bytes: original, media_type: inspected.media_type };
+  // The signature says what the received manifest was worth, which the stored image alone does not show.
+  const bytes = mode === "sign" ? await dependencies.provenance.signSource(source, received) : normalized;
   const file = await storeFile(dependencies, run, { asset_id, role, bytes, inspected });
-  if (!manifest) return { file };
   const sha256 = sha256Hex(manifest);
   const provenance = {
     asset_id: deriveId(run.run_id, "evidence", asset_id),

@@ -75,3 +75,18 @@ it("a file whose thumbnails are not stored within 15 s is kept without them", as
   expect(await stored).toEqual({ references: {}, files: [] });
   expect(warnings).toMatchObject([{ asset_id: FILE.asset_id }]);
 });
+
+it("equal copies of a small image are one object with two rows", async () => {
+  const { dependencies } = setUp();
+  const keys: string[] = [];
+  const put = async (key: string) => void keys.push(key);
+  const equal = { small: made.small, large: made.small, thumbhash: made.thumbhash };
+  const { files } = await storeThumbnails(
+    { ...dependencies, assets: { storage: { put } as never }, thumbnails: { make: async () => equal } },
+    RUN,
+    FILE,
+  );
+  expect(keys).toEqual([files[0]!.storage_key]);
+  expect(files[1]).toMatchObject({ storage_key: files[0]!.storage_key });
+  expect(files[1]!.asset_id).not.toBe(files[0]!.asset_id);
+});

@@ -4,13 +4,15 @@ import { createHash } from "node:crypto";
 import type { FileToInsert, StoredAsset } from "../db/runs/runs.ts";
 import type { ThumbnailFile, ThumbnailMaker } from "../images/thumbnail.ts";
 import type { Log } from "../observe/log.ts";
+import { markFile, readFileParts } from "../provenance/mark-file.ts";
+import type { FileMark } from "../provenance/xmp-packet.ts";
 import type { AssetStore } from "../storage/asset-store.ts";
 import { assetKey } from "../storage/object-storage.ts";
 import { deriveId } from "./ids.ts";
 
 export type ThumbnailDependencies = {
   assets: Pick<AssetStore, "storage">;
-  thumbnails: ThumbnailMaker;
+  thumbnails: Pick<ThumbnailMaker, "make">;
   log: Pick<Log, "warn">;
 };
 
@@ -21,12 +23,15 @@ const NONE: StoredThumbnails = { references: {}, files: [] };
 
 type RunRef = { run_id: string; tenant_id: string };
 
+/** `mark`: what the thumbnails of an output say about what made it. */
+type ThumbnailSource = { asset_id: string; bytes: Uint8Array; mark?: FileMark | undefined };
+
 const LIMIT_SECONDS = 15;
 
 export async function storeThumbnails(
   dependencies: ThumbnailDependencies,
   run: RunRef,
-  file: { asset_id: string; bytes: Uint8Array },
+  file: ThumbnailSource,
 ): Promise<StoredThumbnails> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_, reject) => {
@@ -47,19 +52,26 @@ export async function storeThumbnails(
 async function makeAndStore(
   { assets, thumbnails }: ThumbnailDependencies,
   run: RunRef,
-  { asset_id, bytes }: { asset_id: string; bytes: Uint8Array },
+  { asset_id, bytes, mark }: ThumbnailSource,
 ): Promise<StoredThumbnails> {
-  const store = async (size: "small" | "large", { bytes: content, ...about }: ThumbnailFile): Promise<FileToInsert> => {
+  // The copies of a small image are equal: they are one object.
+  const puts = new Map<string, Promise<void>>();
+  const store = async (size: "small" | "large", { bytes: plain, ...about }: ThumbnailFile): Promise<FileToInsert> => {
+    const content = mark ? markFile(readFileParts(plain, about.media_type), plain, mark).bytes : plain;
     const sha256 = createHash("sha256").update(content).digest("hex");
     const storage_key = assetKey(run.tenant_id, run.run_id, sha256);
-    await assets.storage.put(storage_key, content, about.media_type);
+    if (!puts.has(sha256)) puts.set(sha256, assets.storage.put(storage_key, content, about.media_type));
+    await puts.get(sha256);
     const id = deriveId(run.run_id, "thumbnail", asset_id, size);
     return { asset_id: id, ...about, size_bytes: content.byteLength, sha256, role: "thumbnail", storage_key };
   };
-  const made = await thumbnails.make(bytes);
+  // Outputs that say what made them are also found without their metadata.
+  const made = await thumbnails.make(bytes, { hasFingerprint: mark !== undefined });
   if (!made) return NONE;
-  const { small, large, thumbhash } = made;
-  const files = await Promise.all([store("small", small), store("large", large)]);
-  const [{ asset_id: smallId }, { asset_id: largeId }] = files;
-  return { references: { thumbnails: { small: smallId, large: largeId }, thumbhash }, files };
+  const { small, large, thumbhash, fingerprint } = made;
+  const [smallFile, largeFile] = await Promise.all([store("small", small), store("large", large)]);
+  return {
+    references: { thumbnails: { small: smallFile.asset_id, large: largeFile.asset_id }, thumbhash },
+    files: [{ ...smallFile, ...(fingerprint && { fingerprint }) }, largeFile],
+  };
 }

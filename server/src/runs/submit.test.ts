@@ -27,7 +27,11 @@ const FIRST = { attemptNumber: 1, wakeupId: "wakeup-1" };
 describe("submit", () => {
   it("sends the request once and stores the ticket", async () => {
     const claim = await claimRun(database.db);
-    expect(await submit(services, claim, requestTo(first), FIRST)).toEqual({ state: "running", attemptNumber: 1 });
+    expect(await submit(services, claim, requestTo(first), FIRST)).toEqual({
+      state: "running",
+      attemptNumber: 1,
+      ticket: { job: `${claim.run_id}.0.1` },
+    });
     expect(first.submissions).toEqual([`${claim.run_id}.0.1`]);
     expect(await findLatestAttempt(database.db, claim.run_id, 0)).toMatchObject({
       ...{ provider: "first", state: "submitted", ticket: { job: `${claim.run_id}.0.1` } },

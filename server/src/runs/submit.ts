@@ -3,7 +3,7 @@
 // The attempts row is the lease: it is inserted before the HTTP request and expires after the request has timed out, so
 // no other worker can submit the same job while the request may still be in flight.
 import { setTimeout as pause } from "node:timers/promises";
-import { claimAttempt } from "../db/runs/attempts.ts";
+import { claimAttempt } from "../db/runs/claim-attempt.ts";
 import { saveWakeup, type WakeupRegistration } from "../db/runs/open-requests.ts";
 import { pauseRun, type RunClaim } from "../db/runs/open-runs.ts";
 import { Fault } from "../faults.ts";

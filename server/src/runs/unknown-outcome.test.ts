@@ -9,7 +9,8 @@ import {
   SimulatedCrash,
 } from "../../test/support/step-fixtures.ts";
 import { setUpStep } from "../../test/support/step-setup.ts";
-import { expireAttemptLease, failAttempt, saveTicket } from "../db/runs/attempts.ts";
+import { expireAttemptLease, failAttempt } from "../db/runs/attempts.ts";
+import { saveTicket } from "../db/runs/tickets.ts";
 import { Fault } from "../faults.ts";
 import { providerBusy } from "../providers/call-provider.ts";
 import type { Offer } from "../providers/provider.ts";
@@ -73,7 +74,7 @@ describe("with recovery by replay", () => {
 
   it("the request is sent again with the same key, to the same offer", async () => {
     expect(await resolve(claim, requestTo(second))).toEqual({
-      ...{ state: "running", attemptNumber: 1, offer: first.offer },
+      ...{ state: "running", attemptNumber: 1, ticket: expect.any(Object), offer: first.offer },
     });
     expect([first.submissions, second.submissions]).toEqual([[`${claim.run_id}.0.1`], []]);
   });
@@ -116,7 +117,11 @@ describe("with recovery by lookup", () => {
   it("a job that the provider knows is adopted", async () => {
     await prepare({ recovery: "find" });
     first.find = async (key) => ({ job: key });
-    expect(await resolve()).toEqual({ state: "running", attemptNumber: 1, offer: first.offer });
+    expect(await resolve()).toEqual({
+      state: "running",
+      attemptNumber: 1,
+      offer: first.offer,
+    });
     expect(await stateOf()).toMatchObject({ state: "submitted", ticket: { job: `${claim.run_id}.0.1` } });
   });
 
@@ -131,7 +136,12 @@ describe("with recovery by lookup", () => {
   it("a job that is still unknown after the grace period is sent again", async () => {
     await prepare({ recovery: "find" }, { timeouts: { lookupGraceSeconds: 0 } });
     await resolve();
-    expect(await resolve()).toEqual({ state: "running", attemptNumber: 1, offer: first.offer });
+    expect(await resolve()).toEqual({
+      state: "running",
+      attemptNumber: 1,
+      ticket: expect.any(Object),
+      offer: first.offer,
+    });
     expect(first.submissions).toHaveLength(1);
   });
 

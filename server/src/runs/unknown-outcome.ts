@@ -8,11 +8,11 @@ import {
   findLatestAttempt,
   findRequestOutput,
   markOutcomeUnknown,
-  saveTicket,
   takeOverAttempt,
 } from "../db/runs/attempts.ts";
 import { releaseRequest } from "../db/runs/open-requests.ts";
 import { type RunClaim, renewClaim } from "../db/runs/open-runs.ts";
+import { saveTicket } from "../db/runs/tickets.ts";
 import { Fault, toFault } from "../faults.ts";
 import type { SelectedOffer, Ticket } from "../providers/provider.ts";
 import { leaseSeconds } from "./attempt-lease.ts";

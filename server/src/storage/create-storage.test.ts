@@ -13,12 +13,14 @@ test("stores files in a folder by default", async () => {
   await rm(folder, { recursive: true });
 });
 
-test("refuses a bucket without its name or its keys", () => {
+test("refuses a bucket without its name, and one key without the other", () => {
   const whole = { STORAGE: "s3", S3_BUCKET: "b", S3_ACCESS_KEY_ID: "k", S3_SECRET_ACCESS_KEY: "s" };
   expect(createStorage(StorageEnv.parse(whole)).ensureBucket).toBeTypeOf("function");
   for (const name of ["S3_BUCKET", "S3_ACCESS_KEY_ID", "S3_SECRET_ACCESS_KEY"]) {
     expect(() => createStorage(StorageEnv.parse({ ...whole, [name]: undefined }))).toThrow("needs S3_BUCKET");
   }
+  const { S3_ACCESS_KEY_ID: _id, S3_SECRET_ACCESS_KEY: _secret, ...withRole } = whole;
+  expect(createStorage(StorageEnv.parse(withRole)).ensureBucket).toBeTypeOf("function");
 });
 
 test("refuses invalid settings", () => {

@@ -16,7 +16,11 @@ export const StorageEnv = z.object({
     .describe("URL of the S3 server. Default: Amazon S3."),
   S3_REGION: z.string().min(1).default("us-east-1").describe("Region of the bucket. Most other S3 servers ignore it."),
   S3_BUCKET: z.string().min(1).optional().describe("Name of the bucket for STORAGE=s3."),
-  S3_ACCESS_KEY_ID: z.string().min(1).optional().describe("Access key ID for the S3 server."),
+  S3_ACCESS_KEY_ID: z
+    .string()
+    .min(1)
+    .optional()
+    .describe("Access key ID for the S3 server. Default, without both keys: the IAM role of the machine or pod."),
   S3_SECRET_ACCESS_KEY: z.string().min(1).optional().describe("Secret access key for the S3 server."),
   S3_FORCE_PATH_STYLE: z
     .stringbool()
@@ -30,10 +34,13 @@ export type StorageEnv = z.infer<typeof StorageEnv>;
 export const createStorage = (env: StorageEnv): ObjectStorage & { ensureBucket?: () => Promise<void> } => {
   if (env.STORAGE === "disk") return createDiskStorage(env.STORAGE_DIR);
   const { S3_BUCKET: bucket, S3_ACCESS_KEY_ID: accessKeyId, S3_SECRET_ACCESS_KEY: secretAccessKey } = env;
-  if (!bucket || !accessKeyId || !secretAccessKey) {
-    throw new Error("STORAGE is s3, which needs S3_BUCKET, S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY.");
+  if (!bucket || !accessKeyId !== !secretAccessKey) {
+    throw new Error(
+      "STORAGE is s3, which needs S3_BUCKET, and both or none of S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY.",
+    );
   }
+  const credentials = accessKeyId && secretAccessKey ? { accessKeyId, secretAccessKey } : undefined;
   const forcePathStyle = env.S3_FORCE_PATH_STYLE ?? env.S3_ENDPOINT !== undefined;
   const { S3_ENDPOINT: endpoint, S3_REGION: region } = env;
-  return createS3Storage({ endpoint, region, bucket, accessKeyId, secretAccessKey, forcePathStyle });
+  return createS3Storage({ endpoint, region, bucket, credentials, forcePathStyle });
 };

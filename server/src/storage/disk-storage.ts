@@ -105,9 +105,8 @@ const streamOf = async (file: FileHandle, range: ByteRange | undefined) => {
 };
 
 const writeTemporary = async (folder: string, content: Uint8Array | AsyncIterable<Uint8Array>): Promise<string> => {
-  await mkdir(folder, { recursive: true });
   const draft = join(folder, randomUUID());
-  const file = await open(draft, "wx");
+  const file = await openNew(draft);
   try {
     await file.writeFile(content);
     await file.sync();
@@ -118,6 +117,14 @@ const writeTemporary = async (folder: string, content: Uint8Array | AsyncIterabl
   }
   await file.close();
   return draft;
+};
+
+/** The directory is missing only before the first object, so it is created when it is. */
+const openNew = async (path: string): Promise<FileHandle> => {
+  const handle = await unlessMissing(open(path, "wx"));
+  if (handle) return handle;
+  await mkdir(dirname(path), { recursive: true });
+  return open(path, "wx");
 };
 
 /** Renames are atomic, and concurrent writes of a key have the same bytes, so readers never see a difference. */

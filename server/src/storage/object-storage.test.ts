@@ -1,5 +1,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { mkdtemp, readdir, rm, utimes, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
@@ -11,7 +13,7 @@ import {
   UploadPartCommand,
 } from "@aws-sdk/client-s3";
 import { freePort } from "@gesso/dev/components";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { S3_TEST_CREDENTIALS, type S3Server, startS3Server } from "../../test/support/s3-server.ts";
 import { createDiskStorage } from "./disk-storage.ts";
 import { storageContract } from "./object-storage.contract.ts";
@@ -22,7 +24,10 @@ import { createS3Storage } from "./s3-storage.ts";
 let folder = "";
 let server: S3Server & { stop?: () => Promise<void> };
 const bucket = `gesso-${randomUUID().slice(0, 8)}`;
-const s3Options = () => ({ ...server, region: "us-east-1", bucket, forcePathStyle: true });
+const s3Options = () => ({
+  ...{ endpoint: server.endpoint, region: "us-east-1", bucket, forcePathStyle: true },
+  credentials: S3_TEST_CREDENTIALS,
+});
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "gesso-storage-"));
@@ -129,7 +134,10 @@ describe("storage in a bucket", () => {
   });
 
   test("is not ready with a wrong secret", async () => {
-    const withWrongKey = createS3Storage({ ...s3Options(), secretAccessKey: "wrong" });
+    const withWrongKey = createS3Storage({
+      ...s3Options(),
+      credentials: { ...S3_TEST_CREDENTIALS, secretAccessKey: "wrong" },
+    });
     await expect(withWrongKey.maintenance.checkReady()).rejects.toMatchObject({ code: "dependency_unavailable" });
   });
 
@@ -174,5 +182,33 @@ describe("an unfinished upload", () => {
     expect(await storage.maintenance.deleteUnfinished(new Date(Date.now() + 60_000))).toBe(1);
     expect(await readdir(join(folder, "unfinished", "tmp"))).toEqual([]);
     expect(await storage.head("t/a/b")).toMatchObject({ size_bytes: 10 });
+  });
+});
+
+describe("a bucket without configured keys", () => {
+  test("is opened with the role of the container, as its credential endpoint gives it", async () => {
+    let requests = 0;
+    const endpoint = createServer((_, response) => {
+      requests++;
+      // The test server has no session tokens, so this role has an empty one.
+      const keys = {
+        AccessKeyId: S3_TEST_CREDENTIALS.accessKeyId,
+        SecretAccessKey: S3_TEST_CREDENTIALS.secretAccessKey,
+      };
+      const expiry = new Date(Date.now() + 3_600_000).toISOString();
+      response.setHeader("content-type", "application/json");
+      response.end(JSON.stringify({ ...keys, Token: "", Expiration: expiry }));
+    });
+    await new Promise<void>((resolve) => endpoint.listen(0, "127.0.0.1", resolve));
+    const { port } = endpoint.address() as AddressInfo;
+    vi.stubEnv("AWS_CONTAINER_CREDENTIALS_FULL_URI", `http://127.0.0.1:${port}/role`);
+    try {
+      const storage = createS3Storage({ ...s3Options(), credentials: undefined });
+      await storage.maintenance.checkReady();
+      expect(requests).toBe(1);
+    } finally {
+      vi.unstubAllEnvs();
+      endpoint.close();
+    }
   });
 });

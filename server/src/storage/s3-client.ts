@@ -11,8 +11,8 @@ export type S3Options = {
   endpoint?: string | undefined;
   region: string;
   bucket: string;
-  accessKeyId: string;
-  secretAccessKey: string;
+  /** Undefined: those of the machine, container or pod, such as an IAM role. */
+  credentials: { accessKeyId: string; secretAccessKey: string } | undefined;
   forcePathStyle: boolean;
 };
 
@@ -23,12 +23,12 @@ const totalMilliseconds = 60_000;
 /** Waiting for a free socket counts as connecting, so the limit must exceed the number of concurrent requests. */
 const mostSockets = 256;
 
-export const createS3Bucket = ({ bucket, accessKeyId, secretAccessKey, ...options }: S3Options): S3Bucket => {
+export const createS3Bucket = ({ bucket, credentials, ...options }: S3Options): S3Bucket => {
   const client = new S3Client({
     region: options.region,
     ...(options.endpoint && { endpoint: options.endpoint }),
     forcePathStyle: options.forcePathStyle,
-    credentials: { accessKeyId, secretAccessKey },
+    ...(credentials && { credentials }),
     maxAttempts: 5,
     // By default the SDK sends a checksum trailer, which older servers refuse (radosgw 16: MissingContentLength).
     requestChecksumCalculation: "WHEN_REQUIRED",

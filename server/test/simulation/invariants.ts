@@ -13,8 +13,13 @@ function require(invariant: string, holds: boolean, found: () => unknown): void 
 
 const isSame = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
 const stepsIn = ({ journal }: Invocation) => journal.filter((entry): entry is StepEntry => entry.kind === "step");
-const stateOf = ({ outcome }: StepEntry) =>
-  outcome && "value" in outcome ? (outcome.value as { state?: string } | null)?.state : undefined;
+type StepValue = { state?: string; submitted?: { state: string } } | null;
+const stepValue = ({ outcome }: StepEntry) =>
+  outcome && "value" in outcome ? (outcome.value as StepValue) : undefined;
+const stateOf = (entry: StepEntry) => stepValue(entry)?.submitted?.state ?? stepValue(entry)?.state;
+/** The step `start` of a run with only one request, whose index is 0, also submits the request. */
+const requestIndexOf = (stepName: string) => (stepName === "start" ? 0 : Number.parseInt(stepName, 10));
+const submits = (entry: StepEntry) => entry.name.includes(".submit.") || stepValue(entry)?.submitted !== undefined;
 
 /** A request that waits after a submission can be woken: the wakeup it waits for is the registered one. */
 export function checkWaits(model: RunModel, engine: SimulatedEngine, invocation: Invocation): void {
@@ -22,8 +27,8 @@ export function checkWaits(model: RunModel, engine: SimulatedEngine, invocation:
   if (!openRun) return;
   const waits = engine.waitsOf(invocation);
   for (const { id, afterStep } of waits) {
-    if (!afterStep || !/\.(submit|register-wakeup)\./.test(afterStep)) continue;
-    const requestIndex = Number.parseInt(afterStep, 10);
+    if (!afterStep || !/^start$|\.(submit|register-wakeup)\./.test(afterStep)) continue;
+    const requestIndex = requestIndexOf(afterStep);
     if (openRun.lateWakeups.has(requestIndex)) continue;
     const registered = openRun.wakeupIds.get(requestIndex);
     require("a request waits on its registered wakeup", registered === id, () => [afterStep, id, registered]);
@@ -33,9 +38,7 @@ export function checkWaits(model: RunModel, engine: SimulatedEngine, invocation:
 
 /** While a run only waits, each request of its job that has no result has been submitted. */
 function checkSideBySide(model: RunModel, invocation: Invocation): void {
-  const submitted = stepsIn(invocation).flatMap(({ name }) =>
-    name.includes(".submit.") ? Number.parseInt(name, 10) : [],
-  );
+  const submitted = stepsIn(invocation).flatMap((entry) => (submits(entry) ? requestIndexOf(entry.name) : []));
   const jobIndex = jobIndexOf(submitted.at(-1)!);
   const requests = model.plan.filter((request) => request.jobIndex === jobIndex && !model.lacksSource(request));
   for (const { requestIndex } of requests) {
@@ -75,7 +78,7 @@ function checkCancellation(model: RunModel, outcome: RunOutcome, endedBy: Invoca
   // The last step of a request that tells the state of its job says whether a job is running that must be canceled.
   const running = model.plan.flatMap(({ requestIndex }) => {
     const last = stepsIn(endedBy).findLast(
-      ({ name }) => /\.(submit|collect)\./.test(name) && Number.parseInt(name, 10) === requestIndex,
+      (entry) => (submits(entry) || entry.name.includes(".collect.")) && requestIndexOf(entry.name) === requestIndex,
     );
     return last && stateOf(last) === "running" ? model.findLatestAttempt(requestIndex)!.ticket! : [];
   });
@@ -105,9 +108,9 @@ function checkResult(model: RunModel, outcome: Extract<RunOutcome, { status: "co
 
 /** A run fails only if the job that failed has produced nothing. */
 function checkPartialResults(model: RunModel, endedBy: Invocation): void {
-  const last = stepsIn(endedBy).findLast(({ name }) => /^\d/.test(name));
+  const last = stepsIn(endedBy).findLast((entry) => /^\d/.test(entry.name) || submits(entry));
   if (!last) return;
-  const files = filesOf(model, jobIndexOf(Number.parseInt(last.name, 10)));
+  const files = filesOf(model, jobIndexOf(requestIndexOf(last.name)));
   require("partial results are kept", files.length === 0, () => files);
 }
 

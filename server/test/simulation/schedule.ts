@@ -56,9 +56,14 @@ function describeRun({ model, engine, wasCanceledInParallel, wasCrashedInParalle
     "several jobs were at the provider at once": model.mostRunningJobs > 1,
     "canceled while several requests waited": wasCanceledInParallel && outcome.status === "canceled",
     "crashed while several steps were executing": wasCrashedInParallel,
+    "a run of one request was completed by the step that stored its result":
+      endedBy !== undefined && outcome.status === "completed" && !hasFinishStep(endedBy),
     "a process went on after its attempt had ended": engine.invocations.some((each) => each.abandonedCount > 0),
   };
 }
+
+const hasFinishStep = ({ journal }: Invocation) =>
+  journal.some((entry) => entry.kind === "step" && entry.name === "finish");
 
 type SimulatedRun = {
   model: RunModel;
@@ -113,7 +118,8 @@ function endProviderJob({ model, engine, decisions }: SimulatedRun): void {
   if (running.length === 0) return;
   const job = decisions.pick(running);
   job.state = decisions.pick(["done", "done", "lost", "failed"] as const);
-  if (decisions.happens(2)) engine.resolveWakeup(model.openRun?.wakeupIds.get(job.requestIndex), "ended");
+  const reason = decisions.pick(["called_back", "ended"] as const);
+  if (decisions.happens(2)) engine.resolveWakeup(model.openRun?.wakeupIds.get(job.requestIndex), reason);
 }
 
 /** Lets one execution or wait of an invocation continue, or ends the attempt of an invocation. */
@@ -144,6 +150,6 @@ function finishRunningJobs(model: RunModel, engine: SimulatedEngine): void {
   for (const job of model.providerJobs) {
     if (job.state !== "running") continue;
     job.state = "done";
-    engine.resolveWakeup(model.openRun?.wakeupIds.get(job.requestIndex), "ended");
+    engine.resolveWakeup(model.openRun?.wakeupIds.get(job.requestIndex), "called_back");
   }
 }

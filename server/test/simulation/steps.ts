@@ -30,6 +30,19 @@ export function createSteps({ model, decisions, engine }: Simulation, invocation
     return { state: "produced", ...result, warnings: decisions.happens(9) ? ["fewer results"] : [] };
   };
 
+  /** Saves the output, and ends the run in the same statement if the run has no other request. */
+  const finished = async (attempt: Attempt, { isWholeRun, job, offer }: ResolvedRequest) => {
+    const result = produced(attempt);
+    // A response from the spool is saved without ending the run.
+    if (result.state !== "produced" || !isWholeRun || decisions.happens(20)) return result;
+    const { files, data, warnings } = result;
+    const finishedRequests = [{ job, offer, files }] as never;
+    const outcome = { status: "completed", result: { outputs: files, ...(data && { data }) } } as const;
+    model.endRun(structuredClone({ ...outcome, finishedRequests, warnings }), invocation);
+    await canDieHere();
+    return { state: "finished" } as const;
+  };
+
   const failAttempt = (attempt: Attempt, fault: Fault) => {
     attempt.state = "failed";
     attempt.finalFault = fault.body();
@@ -81,10 +94,10 @@ export function createSteps({ model, decisions, engine }: Simulation, invocation
       case "accepted":
         model.saveTicket(attempt, job!.ticket);
         await canDieHere();
-        return { state: "running", attemptNumber };
+        return { state: "running", attemptNumber, ticket: { job: String(job!.ticket) } };
       case "finished":
         job!.state = "done";
-        return produced(attempt);
+        return finished(attempt, request);
       case "busy":
       case "unsent":
         // An earlier request with this key may have been accepted, so the key must not change.
@@ -219,8 +232,8 @@ export function createSteps({ model, decisions, engine }: Simulation, invocation
       return send(request, claimed);
     },
 
-    async collectResult(_claim, request, { attemptNumber }) {
-      if (!model.findClaimed(claim)) return { state: "claim_lost" };
+    async collectResult(_claim, request, { attemptNumber, ticket }) {
+      if (!ticket && !model.findClaimed(claim)) return { state: "claim_lost" };
       const attempt = model.findLatestAttempt(request.requestIndex);
       if (attempt?.attemptNumber !== attemptNumber || attempt.ticket === undefined)
         throw new InvariantViolation(
@@ -234,7 +247,7 @@ export function createSteps({ model, decisions, engine }: Simulation, invocation
           return { state: "running", attemptNumber };
         case "done":
           await canDieHere();
-          return produced(attempt);
+          return finished(attempt, request);
         case "lost":
           attempt.state = "failed";
           return { state: "retry", attemptNumber: attemptNumber + 1, delaySeconds: decisions.pick([0, 3]) };

@@ -4,10 +4,12 @@ import { createHash } from "node:crypto";
 import { v7 } from "uuid";
 import { z } from "zod";
 import type { Database } from "../../src/db/connect.ts";
-import { type AttemptRef, claimAttempt } from "../../src/db/runs/attempts.ts";
-import { type RunClaim, requestCancellation, requeueAllRuns, startClaimedRun } from "../../src/db/runs/open-runs.ts";
+import type { AttemptRef } from "../../src/db/runs/attempts.ts";
+import { claimAttempt } from "../../src/db/runs/claim-attempt.ts";
+import { insertRun } from "../../src/db/runs/insert-run.ts";
+import { type RunClaim, requestCancellation, requeueAllRuns } from "../../src/db/runs/open-runs.ts";
 import { claimQueuedRuns } from "../../src/db/runs/queue.ts";
-import { insertRun } from "../../src/db/runs/runs.ts";
+import { startClaimedRun } from "../../src/db/runs/start-run.ts";
 import { Fault } from "../../src/faults.ts";
 import type { ThumbnailFile, Thumbnails } from "../../src/images/thumbnail.ts";
 import type { Clock } from "../../src/kit/clock.ts";
@@ -168,6 +170,7 @@ export function createTestFiles() {
         large: thumbnailOf(`large ${Buffer.from(bytes)}`, 640),
         thumbhash: "3OcRJYB4d3h/iIeHeEh3eIhw+j3A",
       }),
+      fingerprints: async (): Promise<string[]> => [],
     },
     /** The asset id of a URL that this server signed. */
     findIdByUrl: (_url: string): string | undefined => undefined,
@@ -211,6 +214,7 @@ export function createStepServices({
     ...{ assets: { storage, signUrl, findIdByUrl } },
     notifications: { runEnded: (runId: string) => void runtime.endedRuns.push(runId) },
     loras: { names: new Set<string>(), allowsUnregistered: true },
+    findProvenancePolicy: async () => ({ mode: "off", publishesPrompt: false }),
   } as unknown as Omit<Services, "jobFiles">;
   return { ...parts, jobFiles: createJobFiles(parts) };
 }

@@ -3,8 +3,9 @@
 import { v7 } from "uuid";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { startTestDatabase, type TestDatabase } from "../../../test/support/test-database.ts";
-import { endRun, requestCancellation, startClaimedRun } from "../runs/open-runs.ts";
-import { insertRun, type NewRun } from "../runs/runs.ts";
+import { insertRun, type NewRun } from "../runs/insert-run.ts";
+import { endRun, requestCancellation } from "../runs/open-runs.ts";
+import { startClaimedRun } from "../runs/start-run.ts";
 import { insertTokenBudget, listBudgets, TENANT_BUDGET_HOLDER } from "./budgets.ts";
 import { creditBalance } from "./ledger.ts";
 import { findLedgerViolations } from "./ledger-check.ts";

@@ -36,10 +36,21 @@ export const releaseBudgetsSql = ({ settlement }: SettlementSql) => `
      accepted_at)
    from ${settlement} where budget_holders is not null and reserved > coalesce(charged, 0)) as released`;
 
-/** The amount that providers may have charged for attempts whose output the caller does not get. */
-export const wastedAmountSql = ({ runId, isDelivered }: { runId: string; isDelivered: string }) => `
+/**
+ * The amount that providers may have charged for attempts whose output the caller does not get. `isNowDelivered` is an
+ * SQL condition on an attempt that is still open, whose output the same statement delivers.
+ */
+export const wastedAmountSql = ({
+  runId,
+  isDelivered,
+  isNowDelivered = "false",
+}: {
+  runId: string;
+  isDelivered: string;
+  isNowDelivered?: string;
+}) => `
   select sum(price)::bigint from attempts
-  where run_id = ${runId} and (state in ('intent', 'submitted', 'unknown')
+  where run_id = ${runId} and ((state in ('intent', 'submitted', 'unknown') and not (${isNowDelivered}))
     or (state = 'succeeded' and not ${isDelivered})
     or (state = 'failed' and fault ->> 'code' = 'provider_outcome_unknown'))`;
 

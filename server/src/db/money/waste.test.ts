@@ -3,9 +3,12 @@
 import { v7 } from "uuid";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestDatabase, type TestDatabase } from "../../../test/support/test-database.ts";
-import { claimAttempt, failAttempt, saveRequestOutput, saveTicket } from "../runs/attempts.ts";
-import { endRun, startClaimedRun } from "../runs/open-runs.ts";
-import { insertRun } from "../runs/runs.ts";
+import { failAttempt, saveRequestOutput } from "../runs/attempts.ts";
+import { claimAttempt } from "../runs/claim-attempt.ts";
+import { insertRun } from "../runs/insert-run.ts";
+import { endRun } from "../runs/open-runs.ts";
+import { startClaimedRun } from "../runs/start-run.ts";
+import { saveTicket } from "../runs/tickets.ts";
 import { findLedgerViolations } from "./ledger-check.ts";
 
 const tenant_id = v7();

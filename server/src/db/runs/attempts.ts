@@ -3,7 +3,6 @@
 // before a resubmit.
 import type { PublicFault } from "../../faults.ts";
 import type { JsonObject } from "../../kit/schemas/run.ts";
-import { isSuspendedSql } from "../access/suspension.ts";
 import type { Database } from "../connect.ts";
 import { statement } from "../statement.ts";
 import { insertFilesSql } from "./insert-files.ts";
@@ -11,23 +10,6 @@ import type { RunClaim } from "./open-runs.ts";
 import type { FileToInsert, StoredAsset } from "./runs.ts";
 
 export type AttemptRef = { run_id: string; request_index: number; attempt_number: number };
-export type AttemptClaim = RunClaim &
-  AttemptRef & {
-    idempotency_key: string;
-    provider: string;
-    model: string;
-    upstream: string;
-    /** Expected charge of the provider in micro-dollars; null if unknown. */
-    price: number | null;
-    wakeupId: string;
-    leaseSeconds: number;
-    /** Identifies the holder of the lease. A repeated claim with the same token succeeds again. */
-    leaseToken?: string | undefined;
-    /** The spool directory that gets the response. */
-    spoolId?: string | undefined;
-    /** The request runs in this installation and counts as its own work while it runs. */
-    runsLocally: boolean;
-  };
 
 /** The parameters of the condition `IS_ATTEMPT`. */
 const attemptParameters = ({ run_id, request_index, attempt_number }: AttemptRef) => ({
@@ -36,78 +18,6 @@ const attemptParameters = ({ run_id, request_index, attempt_number }: AttemptRef
   attempt_number,
 });
 const IS_ATTEMPT = "run_id = :run_id and request_index = :request_index and attempt_number = :attempt_number";
-
-const CLAIM = statement(
-  "attempts.claim",
-  `with claim as (
-     update open_runs set activity = 'in_requests' where run_id = :run_id and epoch = :epoch
-     returning run_id, tenant_id, lane, cancel_requested_at is not null as canceled
-   ), permitted as (
-     select run_id, tenant_id, lane from claim
-     where not canceled and (not ${isSuspendedSql("claim.tenant_id")} or exists (
-       select from attempts where ${IS_ATTEMPT}))
-   ), opened as (
-     insert into open_requests (run_id, request_index, tenant_id, lane, provider, attempt_number, wakeup_id, activity,
-                                claim_expires_at)
-     select run_id, :request_index, tenant_id, lane, :provider, :attempt_number, :wakeup_id,
-       case when :runs_locally then 'working' else 'at_provider' end,
-       now() + make_interval(secs => :lease_seconds + 60)
-     from permitted
-     on conflict (run_id, request_index) do update set provider = excluded.provider,
-       attempt_number = excluded.attempt_number, wakeup_id = excluded.wakeup_id, activity = excluded.activity,
-       claim_expires_at = excluded.claim_expires_at, ticket = null, next_poll_at = null,
-       provider_unreachable_since = null,
-       provider_slot = case when open_requests.provider_slot = excluded.provider then excluded.provider end
-   ), selected as (
-     insert into planned_requests (run_id, request_index, provider, model, upstream)
-     select run_id, :request_index, :provider, :model, :upstream from permitted
-     on conflict (run_id, request_index) do update set provider = excluded.provider, upstream = excluded.upstream
-       where planned_requests.output is null
-         and (planned_requests.provider, planned_requests.upstream) <> (excluded.provider, excluded.upstream)
-   ), claimed as (
-     insert into attempts (run_id, request_index, attempt_number, idempotency_key, epoch, provider, upstream, state,
-                           lease_until, price, lease_token, spool_id)
-     select run_id, :request_index, :attempt_number, :idempotency_key, :epoch, :provider, :upstream, 'intent',
-       now() + make_interval(secs => :lease_seconds), :price?, :lease_token?, :spool_id?
-     from permitted
-     on conflict (run_id, request_index, attempt_number) do update set lease_until = excluded.lease_until
-       where attempts.lease_token = excluded.lease_token and attempts.state = 'intent'
-     returning run_id
-   )
-   select exists (select from claim) as has_claim, exists (select from claim where canceled) as is_canceled,
-     exists (select from permitted) as is_permitted, exists (select from claimed) as is_claimed`,
-).columns<{ has_claim: boolean; is_canceled: boolean; is_permitted: boolean; is_claimed: boolean }>();
-
-/**
- * Claims the right to submit this attempt. `claimed_by_other`: the attempt exists, and its writer may have submitted
- * it. `claim_lost`: the run has ended or belongs to a later epoch. `suspended`: the tenant is suspended, and the
- * attempt does not exist.
- */
-export async function claimAttempt(
-  db: Database,
-  claim: AttemptClaim,
-): Promise<"claimed" | "claimed_by_other" | "claim_lost" | "canceled" | "suspended"> {
-  const [row] = await db.execute(CLAIM, {
-    run_id: claim.run_id,
-    epoch: claim.epoch,
-    request_index: claim.request_index,
-    attempt_number: claim.attempt_number,
-    idempotency_key: claim.idempotency_key,
-    provider: claim.provider,
-    model: claim.model,
-    upstream: claim.upstream,
-    wakeup_id: claim.wakeupId,
-    lease_seconds: claim.leaseSeconds,
-    runs_locally: claim.runsLocally,
-    price: claim.price,
-    lease_token: claim.leaseToken,
-    spool_id: claim.spoolId,
-  });
-  if (!row?.has_claim) return "claim_lost";
-  if (row.is_canceled) return "canceled";
-  if (!row.is_permitted) return "suspended";
-  return row.is_claimed ? "claimed" : "claimed_by_other";
-}
 
 export type AttemptState = "intent" | "submitted" | "succeeded" | "failed" | "unknown" | "abandoned";
 
@@ -204,29 +114,6 @@ export type AttemptLease = { seconds: number; leaseToken?: string | undefined; s
 /** True if no token is given, or if this process still holds the lease. */
 const IS_LEASE_HOLDER = "(:lease_token?::uuid is null or lease_token = :lease_token?)";
 
-const SAVE_TICKET = statement(
-  "attempts.save_ticket",
-  `with submitted as (
-     update attempts set state = 'submitted', ticket = coalesce(ticket, :ticket),
-       submitted_at = coalesce(submitted_at, now()), request = coalesce(:request?, request), lease_until = null
-     where ${IS_ATTEMPT} and state in ('intent', 'unknown', 'submitted')
-     returning ticket, submitted_at
-   )
-   update open_requests set attempt_number = :attempt_number, ticket = submitted.ticket,
-     submitted_at = submitted.submitted_at, next_poll_at = now() + make_interval(secs => :poll_seconds)
-   from submitted where run_id = :run_id and request_index = :request_index and attempt_number <= :attempt_number`,
-);
-
-/** Records that the provider accepted the request. Not fenced by the epoch, because the ticket must never be lost. */
-export async function saveTicket(
-  db: Database,
-  id: AttemptRef,
-  { ticket, request }: { ticket: JsonObject; request?: JsonObject | undefined },
-  pollSeconds: number,
-): Promise<void> {
-  await db.execute(SAVE_TICKET, { ...attemptParameters(id), ticket, request, poll_seconds: pollSeconds });
-}
-
 /** `isFinal`: the run ends with this attempt; a replay of the step submits nothing after it. */
 export type AttemptFailure = { fault: PublicFault; isFinal: boolean; request?: JsonObject | undefined };
 /** The token of the lease under which a request was sent. */
@@ -308,7 +195,7 @@ export async function markOutcomeUnknown(db: Database, id: AttemptRef): Promise<
   await db.execute(MARK_UNKNOWN, attemptParameters(id));
 }
 
-type RequestOutput = {
+export type RequestOutput = {
   files: FileToInsert[];
   /** Files that the output does not list. */
   thumbnailFiles?: FileToInsert[];

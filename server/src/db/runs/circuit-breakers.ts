@@ -1,4 +1,5 @@
 // Circuit breakers of offers, shared by all processes. Only failures are written; the first success deletes the row.
+// The list also has the providers that operators have paused.
 import type { Database } from "../connect.ts";
 import { statement } from "../statement.ts";
 
@@ -12,7 +13,14 @@ export type CircuitBreakerRow = {
 
 const BREAKER_COLUMNS = "provider, upstream, failures, extract(epoch from open_until - now())::float as open_seconds";
 
-const LIST = statement("circuit_breakers.list", `select ${BREAKER_COLUMNS} from circuit_breakers`);
+/** The name of all offers of a provider that an operator has paused. */
+export const ALL_OFFERS = "*";
+
+const LIST = statement(
+  "circuit_breakers.list",
+  `select ${BREAKER_COLUMNS} from circuit_breakers
+   union all select name, '${ALL_OFFERS}', 0, null from pauses where kind = 'provider'`,
+).columns<{ provider: string; upstream: string; failures: number }>();
 
 export async function listCircuitBreakers(db: Database): Promise<CircuitBreakerRow[]> {
   return db.execute(LIST);

@@ -4,9 +4,10 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { insertEndedRuns, type TestRun } from "../../../test/support/ended-runs.ts";
 import { startTestDatabase, type TestDatabase } from "../../../test/support/test-database.ts";
 import { indexRuns } from "../../runs/index-runs.ts";
+import { insertRun } from "./insert-run.ts";
 import { listRunRows } from "./list-runs.ts";
 import { saveRunMarks } from "./run-marks.ts";
-import { insertRun, tombstoneRun } from "./runs.ts";
+import { tombstoneRun } from "./runs.ts";
 
 const [TENANT, OTHER_TENANT] = [v7(), v7()];
 const KEYS = [v7(), v7()];

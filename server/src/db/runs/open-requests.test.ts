@@ -3,10 +3,12 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { deleteOpenRuns } from "../../../test/support/queued-runs.ts";
 import { cancelRun, claimRun } from "../../../test/support/step-fixtures.ts";
 import { startTestDatabase, type TestDatabase } from "../../../test/support/test-database.ts";
-import { type AttemptClaim, claimAttempt, saveRequestOutput, saveTicket } from "./attempts.ts";
+import { saveRequestOutput } from "./attempts.ts";
+import { type AttemptClaim, claimAttempt } from "./claim-attempt.ts";
 import { claimJobsToPoll, expectResumption, releaseRequest, saveWakeup } from "./open-requests.ts";
 import { listOverdueRuns, type RunClaim, requeueExpiredClaims } from "./open-runs.ts";
 import { countLaneLoad } from "./queue.ts";
+import { saveTicket } from "./tickets.ts";
 
 let database: TestDatabase;
 beforeAll(async () => {

@@ -27,8 +27,8 @@ const INSTALLATION_LOAD = statement(
      count(*) filter (where open_runs.started_at is not null)::int as processing,
      coalesce(extract(epoch from now() - min(runs.created_at) filter (where open_runs.started_at is null)), 0)::float
        as oldest_wait_seconds,
-     (select count(*)::int from attempts join open_runs as unfinished using (run_id) where state = 'unknown')
-       as unknown_outcomes,
+     (select count(*)::int from attempts
+       where run_id = any(array(select run_id from open_runs)) and state = 'unknown') as unknown_outcomes,
      (select coalesce(sum(bytes), 0)::bigint from storage_usage) as stored_bytes,
      (select coalesce(sum(files), 0)::bigint from storage_usage) as stored_files
    from open_runs join runs using (run_id)`,

@@ -8,46 +8,13 @@ import { SET_LAST_EVENT_XACT } from "../event-log.ts";
 import { canceledCostSql, insertSettlementSql, releaseBudgetsSql, wastedAmountSql } from "../money/ledger.ts";
 import { statement } from "../statement.ts";
 import { CLAIM_SECONDS, listWakeups } from "./open-requests.ts";
-import type { RunRow, StoredAsset, StoredRunResult } from "./runs.ts";
+import type { StoredRunResult } from "./runs.ts";
+
+/** The deadline of a run that an operator has put into quarantine. Nothing executes such a run. */
+export const QUARANTINE_DEADLINE = "9999-01-01 00:00:00+00";
 
 /** A run claimed by one engine invocation. */
 export type RunClaim = { run_id: string; tenant_id: string; epoch: number };
-
-export type StartedRun = Pick<RunRow, "run_id" | "tenant_id" | "user_id" | "plan" | "warnings"> & {
-  deadline_at: Date;
-  /** Outputs of earlier invocations of this run by request index, with the offer that produced them. */
-  earlier_outputs: Record<string, { files: StoredAsset[]; data?: JsonObject; provider: string; upstream: string }>;
-};
-
-const START = statement(
-  "open_runs.start",
-  `with claim as (
-     update open_runs
-     set started_at = coalesce(started_at, now()), claim_expires_at = now() + make_interval(secs => :claim_seconds),
-       requeue_count = 0
-     where run_id = :run_id and epoch = :epoch and tenant_id = :tenant_id returning run_id, deadline_at
-   ), started as (
-     update runs set status = 'processing', progress = 0.01, started_at = now(), phase = 'submitting',
-       ${SET_LAST_EVENT_XACT}
-     where run_id = :run_id and status = 'queued' and exists (select from claim)
-     returning run_id, tenant_id, last_event_xact
-   ), event as (
-     insert into events (run_id, event_id, tenant_id, type, xact)
-     select run_id, :event_id, tenant_id, 'run.processing', last_event_xact from started
-   )
-   select runs.run_id, runs.tenant_id, runs.user_id, runs.plan, runs.warnings, claim.deadline_at,
-     (select coalesce(jsonb_object_agg(request_index,
-        output || jsonb_build_object('provider', provider, 'upstream', upstream)), '{}')
-      from planned_requests where planned_requests.run_id = :run_id and output is not null) as earlier_outputs
-   from runs join claim using (run_id) where runs.run_id = :run_id`,
-).columns<Pick<StartedRun, "earlier_outputs">>();
-
-/** Undefined if the claim is lost, or if it names another tenant than the run's. */
-export async function startClaimedRun(db: Database, claim: RunClaim, eventId: string): Promise<StartedRun | undefined> {
-  const { run_id, tenant_id, epoch } = claim;
-  const [row] = await db.execute(START, { run_id, tenant_id, epoch, event_id: eventId, claim_seconds: CLAIM_SECONDS });
-  return row;
-}
 
 const RENEW_CLAIM = statement(
   "open_runs.renew_claim",
@@ -209,7 +176,7 @@ export async function recordProgress(db: Database, runId: string, progress: numb
  * A CTE that stops polling and waking the requests of requeued runs. They keep their provider slots, because their
  * jobs may still be running at the provider.
  */
-const suspendRequestsSql = ({ requeued }: { requeued: string }) => `suspended_requests as (
+export const suspendRequestsSql = ({ requeued }: { requeued: string }) => `suspended_requests as (
      update open_requests set wakeup_id = null, next_poll_at = null, activity = null, claim_expires_at = null
      from ${requeued} where open_requests.run_id = ${requeued}.run_id
    )`;
@@ -244,12 +211,12 @@ const REQUEUE_ALL = statement(
   "open_runs.requeue_all",
   `with requeued as (
      update open_runs set dispatched_at = null, activity = null, claim_expires_at = null, epoch = epoch + 1
-     where dispatched_at is not null returning run_id
+     where dispatched_at is not null and deadline_at < '${QUARANTINE_DEADLINE}' returning run_id
    ), ${suspendRequestsSql({ requeued: "requeued" })}
    select run_id from requeued`,
 );
 
-/** Requeues every dispatched run, after the engine has lost its journal. */
+/** Requeues every dispatched run that is not in quarantine, after the engine has lost its journal. */
 export async function requeueAllRuns(db: Database): Promise<number> {
   const rows = await db.execute(REQUEUE_ALL);
   return rows.length;
@@ -298,12 +265,14 @@ export async function pauseRun(db: Database, { run_id, epoch }: RunClaim): Promi
 export type OverdueRun = { run_id: string; jobs: RunningJob[] };
 export type RunningJob = { request_index: number; attempt_number: number; provider: string; ticket: JsonObject };
 
-const LIST_OVERDUE = statement(
-  "open_runs.list_overdue",
-  `select run_id, (
+export const runningJobsSql = ({ runId }: { runId: string }) => `(
      select coalesce(jsonb_agg(jsonb_build_object('request_index', request_index, 'attempt_number', attempt_number,
        'provider', provider, 'ticket', ticket)), '[]')
-     from open_requests where open_requests.run_id = open_runs.run_id and ticket is not null) as jobs
+     from open_requests where open_requests.run_id = ${runId} and ticket is not null)`;
+
+const LIST_OVERDUE = statement(
+  "open_runs.list_overdue",
+  `select run_id, ${runningJobsSql({ runId: "open_runs.run_id" })} as jobs
    from open_runs
    where deadline_at < now() - make_interval(secs => :grace_seconds)
      and (dispatched_at is not null or not ${isSuspendedSql("open_runs.tenant_id")})

@@ -5,6 +5,10 @@ import type { Database } from "../connect.ts";
 import { statement } from "../statement.ts";
 import type { RunClaim } from "./open-runs.ts";
 
+/** SQL condition: an operator has paused the tenant. */
+const isPausedSql = (tenantId: string) =>
+  `exists (select from pauses where kind = 'tenant' and name = (${tenantId})::text)`;
+
 /** The queue of one tenant for one provider. */
 export type QueueKey = { tenant_id: string; lane: string };
 
@@ -18,12 +22,13 @@ const LIST = statement(
        where dispatched_at is null and (tenant_id, lane) > (found.tenant_id, found.lane)
        order by tenant_id, lane limit 1) as next
    )
-   select tenant_id, lane from found where not ${isSuspendedSql("found.tenant_id")}`,
+   select tenant_id, lane from found
+   where not ${isSuspendedSql("found.tenant_id")} and not ${isPausedSql("found.tenant_id")}`,
 ).columns<QueueKey>();
 
 /**
- * Every queue that is not empty, without those of suspended tenants. A loose index scan: the cost grows with the number
- * of queues, not with their length.
+ * Every queue that is not empty, without those of suspended and paused tenants. A loose index scan: the cost grows with
+ * the number of queues, not with their length.
  */
 export async function listQueues(db: Database): Promise<QueueKey[]> {
   return db.execute(LIST);
@@ -40,13 +45,13 @@ const CLAIM = statement(
        select run_id from open_runs
        where tenant_id = pick.tenant_id and lane = pick.lane and dispatched_at is null
        order by run_id limit pick.count for update skip locked) as first
-     where not ${isSuspendedSql("pick.tenant_id")}))
+     where not ${isSuspendedSql("pick.tenant_id")} and not ${isPausedSql("pick.tenant_id")}))
    returning run_id, tenant_id, epoch, lane`,
 );
 
 /**
  * Claims `count` runs of each queue, oldest first. Fewer runs than requested mean that the queue is empty or its tenant
- * suspended.
+ * suspended or paused.
  */
 export async function claimQueuedRuns(db: Database, picks: (QueueKey & { count: number })[]): Promise<DispatchedRun[]> {
   return db.execute(CLAIM, {

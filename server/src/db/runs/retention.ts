@@ -27,7 +27,7 @@ const EXPIRE_ASSETS = statement(
   `with due as (
      delete from expiring_runs where run_id = any(:run_ids::uuid[]) and expires_at <= now() returning run_id
    ), files as (
-     update assets set deleted_at = now()
+     update assets set deleted_at = now(), fingerprint = null
      where run_id = any(:run_ids::uuid[]) and deleted_at is null and run_id in (select run_id from due)
      returning storage_key
    ), work as (

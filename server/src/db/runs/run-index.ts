@@ -62,7 +62,8 @@ export async function listRunsBefore(db: Database, before: string, limit: number
 type RunTerms = { run_id: string; tenant_id: string; month: string; terms: string[] };
 
 /**
- * A run that was deleted meanwhile is skipped. `xmax` is 0 in a row that was inserted, and not in one that was updated.
+ * A run that was deleted meanwhile is skipped. A run is indexed when it is accepted and when it ends, so only terms
+ * that it did not have `before` are inserted. `xmax` is 0 in a row that was inserted, and not in one that was updated.
  * Counts are locked in the order of their key, as in the trigger of deletions.
  */
 const INSERT_TERMS = statement(
@@ -70,15 +71,20 @@ const INSERT_TERMS = statement(
   `with batch as (
      select run_id, tenant_id, month, array(select jsonb_array_elements_text(terms)) as terms
      from jsonb_to_recordset(:runs::jsonb) as given (run_id uuid, tenant_id uuid, month date, terms jsonb)
+   ), before as materialized (
+     select run_id, terms from indexed_runs where run_id = any(:run_ids::uuid[])
    ), stored as (
      insert into indexed_runs as known (run_id, tenant_id, terms)
      select run_id, tenant_id, terms from batch order by run_id
      on conflict (run_id) do update
-     set terms = array(select unnest(known.terms) union select unnest(excluded.terms)) where not known.is_deleted
+     set terms = array(select unnest(known.terms) union select unnest(excluded.terms))
+     where not known.is_deleted and not excluded.terms <@ known.terms
      returning known.run_id, known.tenant_id, known.terms, known.xmax = 0 as is_new
    ), added as (
      insert into run_terms (tenant_id, term, run_id)
-     select stored.tenant_id, term, stored.run_id from stored, unnest(stored.terms) as term
+     select stored.tenant_id, term, stored.run_id
+     from stored left join before using (run_id), unnest(stored.terms) as term
+     where before.terms is null or term <> all (before.terms)
      on conflict do nothing
      returning tenant_id, term, run_id
    ), counted as (
@@ -99,7 +105,10 @@ const INSERT_TERMS = statement(
 /** Returns the number of runs that were indexed. */
 export async function insertRunTerms(db: Database, runs: RunTerms[]): Promise<number> {
   if (runs.length === 0) return 0;
-  const [row] = await db.execute(INSERT_TERMS, { runs: JSON.stringify(runs) });
+  const [row] = await db.execute(INSERT_TERMS, {
+    run_ids: runs.map(({ run_id }) => run_id),
+    runs: JSON.stringify(runs),
+  });
   return row!.runs;
 }
 

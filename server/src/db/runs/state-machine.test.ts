@@ -3,8 +3,9 @@ import { v7 } from "uuid";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestDatabase, type TestDatabase } from "../../../test/support/test-database.ts";
 import { RUN_STATUSES, type RunStatus } from "../../kit/schemas/run.ts";
-import { endRun, requestCancellation, startClaimedRun } from "./open-runs.ts";
-import { insertRun } from "./runs.ts";
+import { insertRun } from "./insert-run.ts";
+import { endRun, requestCancellation } from "./open-runs.ts";
+import { startClaimedRun } from "./start-run.ts";
 
 let database: TestDatabase;
 beforeAll(async () => {

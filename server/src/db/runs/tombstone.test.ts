@@ -2,10 +2,14 @@
 import { v7 } from "uuid";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { startTestDatabase, type TestDatabase } from "../../../test/support/test-database.ts";
-import { claimAttempt, failAttempt, saveRequestOutput, saveTicket } from "./attempts.ts";
-import { endRun, startClaimedRun } from "./open-runs.ts";
+import { failAttempt, saveRequestOutput } from "./attempts.ts";
+import { claimAttempt } from "./claim-attempt.ts";
+import { insertRun } from "./insert-run.ts";
+import { endRun } from "./open-runs.ts";
 import { claimQueuedRuns } from "./queue.ts";
-import { insertRun, tombstoneRun } from "./runs.ts";
+import { tombstoneRun } from "./runs.ts";
+import { startClaimedRun } from "./start-run.ts";
+import { saveTicket } from "./tickets.ts";
 
 let database: TestDatabase;
 beforeAll(async () => {

@@ -1,9 +1,11 @@
 // The program of a decoder process: reports the restrictions in effect, then handles one message after the other until
 // its input ends.
 import { type DecoderMessage, encodeDecoderMessage, readDecoderMessages } from "../decoder-protocol.ts";
+import type { LostMargins } from "../fingerprint.ts";
 import type { ImageSize } from "../image-size.ts";
 import { joinParts, type PixelTask, splitParts } from "../pixel-tasks.ts";
 import { assertDecodable, type ReencodeOptions, reencodeUpright } from "./decode.ts";
+import { fingerprintImage } from "./fingerprint-image.ts";
 import { makeThumbnails } from "./make-thumbnails.ts";
 import { mergeMasks } from "./merge-masks.ts";
 import { maskFromTransparency, normalizeMask } from "./normalize-mask.ts";
@@ -33,9 +35,14 @@ const handleDecoderMessage = async ({ header, bytes }: DecoderMessage): Promise<
     return { header: {}, bytes: merged };
   }
   if (header.work === "thumbnails") {
-    const options = { sides: header.sides as number[], orientation: Number(header.orientation) };
-    const { files, thumbhash } = await makeThumbnails(bytes, options);
-    return joinParts({ thumbhash }, files);
+    const { sides, orientation, hasFingerprint } = header as { sides: number[] } & Record<string, unknown>;
+    const options = { sides, orientation: Number(orientation), hasFingerprint: hasFingerprint === true };
+    const { files, thumbhash, fingerprint } = await makeThumbnails(bytes, options);
+    return joinParts({ thumbhash, ...(fingerprint && { fingerprint }) }, files);
+  }
+  if (header.work === "fingerprints") {
+    const options = { orientation: Number(header.orientation), lost: header.lost as LostMargins[] };
+    return { header: { fingerprints: await fingerprintImage(bytes, options) }, bytes: nothing };
   }
   if (header.work === "transparency-mask") {
     const marked = await maskFromTransparency(bytes, Number(header.orientation));

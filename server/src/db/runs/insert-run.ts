@@ -1,0 +1,257 @@
+// Accepts runs: the run, its idempotency key, queue entry, event and reservation are inserted in one statement, in
+// which the limits of its tenant decide. Runs of one caller that are accepted at the same time share a statement.
+import { Fault } from "../../faults.ts";
+import type { ResourceOwner } from "../access/caller.ts";
+import type { Database } from "../connect.ts";
+import { gather } from "../gather.ts";
+import type { NewIdempotencyKey } from "../idempotency-keys.ts";
+import { type BudgetLimitKind, budgetHolders, toBudgetFault } from "../money/budgets.ts";
+import { statement } from "../statement.ts";
+import type { SealedSecret } from "../webhooks/secrets.ts";
+import type { RunRow } from "./runs.ts";
+import { HAS_FREE_STORAGE, type StorageLimits, storageParameters, toStorageFault } from "./storage-usage.ts";
+
+export type OpenRunLimits = { tenant?: number | undefined; key?: number | undefined };
+
+/** What the end of a run is signed with, and how many days it is kept. */
+export type RunWebhookSecret = SealedSecret & { retentionDays: number };
+
+export type NewRun = ResourceOwner &
+  Pick<
+    RunRow,
+    "run_id" | "operation" | "run_type" | "inputs" | "plan" | "metadata" | "warnings" | "root_run_id" | "depth"
+  > & {
+    given_fields?: string[];
+    parent_run_id?: string | undefined;
+    webhook_url?: string | undefined;
+    webhook_secret?: RunWebhookSecret | undefined;
+    model?: string | undefined;
+    provider?: string | undefined;
+    /** Other runs that its source images come from, beside the parent. */
+    references?: string[];
+    /** Which provider it waits for. */
+    lane: string;
+    deadlineSeconds: number;
+    idempotency?: NewIdempotencyKey | undefined;
+    event_id: string;
+    key_id?: string | null | undefined;
+    token_id?: string | undefined;
+    /** What it is expected to cost, in micro-dollars; null if unknown. */
+    estimate?: number | null;
+    /** How many runs its tenant and its key may have open. Default: any number. */
+    openRunLimits?: OpenRunLimits | undefined;
+    storageLimits?: StorageLimits | undefined;
+    /** The span that accepted it. Undefined if the request is not traced. */
+    traceparent?: string | undefined;
+  };
+
+/**
+ * `admission` decides for all runs of the statement: the limit of open runs, the storage quota, and the budgets. A
+ * tenant without limits has no row in `budgets`, and its budgets are not checked. Keys are inserted in their order, so
+ * that two statements with the same keys do not deadlock.
+ */
+const INSERT = statement(
+  "runs.accept",
+  `with given as (
+     select run_id, user_id, operation, run_type, inputs, given_fields, plan, metadata, warnings, parent_run_id,
+       root_run_id, depth, webhook_url, model, provider, lane, deadline_seconds, event_id, estimate, source_run_ids,
+       idempotency_key, fingerprint, secret_id, secret_key_id, sealed_secret, secret_days, traceparent
+     from jsonb_to_recordset(:runs::jsonb) as given (run_id uuid, user_id text, operation text, run_type text,
+       inputs jsonb, given_fields text[], plan jsonb, metadata jsonb, warnings jsonb, parent_run_id uuid,
+       root_run_id uuid, depth smallint, webhook_url text, model text, provider text, lane text,
+       deadline_seconds float, event_id uuid, estimate bigint, source_run_ids uuid[], idempotency_key text,
+       fingerprint bytea, secret_id uuid, secret_key_id text, sealed_secret bytea, secret_days int,
+       traceparent text)
+   ), admission as materialized (
+     select (budget_check).reached, (budget_check).reached_by, (budget_check).from_balance, (budget_check).holders,
+       is_below_open_limit, has_free_storage
+     from (
+       select coalesce(:tenant_open_limit?::int, :key_open_limit?::int) is null
+           or is_below_open_run_limit(:tenant_id, :tenant_open_limit?, :key_id?, :key_open_limit?)
+           as is_below_open_limit,
+         ${HAS_FREE_STORAGE} as has_free_storage,
+         case when :amount?::bigint is distinct from 0 and exists (
+           select from budgets where tenant_id = :tenant_id and holder_id = any(:budget_holders::uuid[]) and is_limited)
+         then check_budgets(:tenant_id, :budget_holders::uuid[], :amount?::bigint) end as budget_check
+       offset 0
+     ) as once
+   ), admitted as (
+     select run_id, user_id, operation, run_type, inputs, given_fields, plan, metadata, warnings, parent_run_id,
+       root_run_id, depth, webhook_url, model, provider, lane, deadline_seconds, estimate, idempotency_key, fingerprint,
+       traceparent, from_balance, holders
+     from given, admission where reached is null and is_below_open_limit and has_free_storage
+   ), idempotency as (
+     insert into idempotency_keys (tenant_id, key, fingerprint, resource_kind, resource_id)
+     select :tenant_id, idempotency_key, fingerprint, 'run', run_id from admitted
+     where idempotency_key is not null order by idempotency_key
+     on conflict do nothing returning resource_id
+   ), accepted as (
+     insert into runs (run_id, tenant_id, user_id, operation, run_type, inputs, plan, metadata, warnings,
+                       parent_run_id, root_run_id, depth, webhook_url, model, provider, key_id, given_fields, traceparent)
+     select run_id, :tenant_id, user_id, operation, run_type, inputs, plan, metadata, warnings, parent_run_id,
+       root_run_id, depth, webhook_url, model, provider, :key_id?, given_fields, traceparent
+     from admitted
+     where idempotency_key is null or exists (select from idempotency where resource_id = admitted.run_id)
+     returning run_id, created_at
+   ), reserved as materialized (
+     select reserve_budgets(:tenant_id, holders, sum(estimate)::bigint) as holders
+     from accepted join admitted using (run_id) where holders is not null group by holders
+   ), queued as (
+     insert into open_runs (run_id, tenant_id, lane, key_id, deadline_at, reserved, reserved_from, budget_holders)
+     select run_id, :tenant_id, lane, :key_id?, now() + make_interval(secs => deadline_seconds), estimate,
+       case when from_balance then 'available' else 'credit' end,
+       case when estimate is distinct from 0 then reserved.holders end
+     from accepted join admitted using (run_id) left join reserved on true
+     returning run_id, reserved_from, reserved
+   ), reference_rows as (
+     insert into run_references (run_id, source_run_id, root_run_id)
+     select run_id, source, root_run_id from accepted join given using (run_id), unnest(source_run_ids) as source
+   ), event as (
+     insert into events (run_id, event_id, tenant_id, type)
+     select run_id, event_id, :tenant_id, 'run.queued' from accepted join given using (run_id)
+   ), reservation as (
+     insert into transfers (cause_id, kind, tenant_id, from_account, to_account, amount)
+     select run_id, 'reserve', :tenant_id, reserved_from, 'reserved', reserved from queued where reserved > 0
+   ), sealed_secrets as (
+     insert into webhook_secrets (tenant_id, owner_id, secret_id, key_id, sealed, ends_at)
+     select :tenant_id, run_id, secret_id, secret_key_id, sealed_secret, now() + make_interval(days => secret_days)
+     from accepted join given using (run_id) where secret_id is not null
+   )
+   select reached, reached_by, is_below_open_limit, has_free_storage, run_id, created_at
+   from admission left join accepted on true`,
+).columns<{
+  reached: BudgetLimitKind | null;
+  is_below_open_limit: boolean;
+  has_free_storage: boolean;
+}>();
+
+/** The time at which the run was accepted. Undefined if another request holds its idempotency key. */
+type Outcome = { acceptedAt: Date | undefined } | { refusal: Fault };
+
+const accept = gather<NewRun, Outcome>({
+  keyOf: ({ run_id, idempotency }) => idempotency?.key ?? run_id,
+  groupOf: (run) =>
+    JSON.stringify([
+      run.tenant_id,
+      run.key_id,
+      run.token_id,
+      run.openRunLimits,
+      run.storageLimits,
+      run.estimate == null,
+    ]),
+  execute: insertAll,
+});
+
+async function insertAll(db: Database, runs: NewRun[]): Promise<Outcome[]> {
+  const [first] = runs as [NewRun];
+  const others = runs.length - 1;
+  const rows = await db.execute(INSERT, {
+    tenant_id: first.tenant_id,
+    key_id: first.key_id,
+    budget_holders: budgetHolders(first),
+    amount: first.estimate == null ? null : runs.reduce((sum, { estimate }) => sum + estimate!, 0),
+    tenant_open_limit: lessOthers(first.openRunLimits?.tenant, others),
+    key_open_limit: lessOthers(first.openRunLimits?.key, others),
+    ...storageParameters(first.storageLimits),
+    runs: JSON.stringify(runs.map(toRecord)),
+  });
+  const refusal = toRefusal(rows[0]!, first);
+  // The limits may still have room for some of the runs, so each is decided alone.
+  if (refusal && others > 0) return (await Promise.all(runs.map((run) => insertAll(db, [run])))).flat();
+  if (refusal) return [{ refusal }];
+  // If no run was accepted, there is one row without a run.
+  const acceptedAt = new Map(rows.map(({ run_id, created_at }) => [run_id, created_at]));
+  return runs.map(({ run_id }) => ({ acceptedAt: acceptedAt.get(run_id) }));
+}
+
+const lessOthers = (limit: number | undefined, others: number) => (limit === undefined ? undefined : limit - others);
+
+function toRefusal(
+  row: {
+    reached: BudgetLimitKind | null;
+    reached_by: string | null;
+    is_below_open_limit: boolean;
+    has_free_storage: boolean;
+  },
+  run: NewRun,
+): Fault | undefined {
+  if (row.reached)
+    return toBudgetFault({ reached: row.reached, reached_by: row.reached_by!, amount: run.estimate ?? null }, run);
+  if (!row.is_below_open_limit) return new Fault("concurrency_limit_reached", { limits: run.openRunLimits });
+  if (!row.has_free_storage) return toStorageFault(run.storageLimits);
+}
+
+const hex = (bytes: Uint8Array | undefined) => bytes && `\\x${Buffer.from(bytes).toString("hex")}`;
+
+const toRecord = (run: NewRun) => ({
+  run_id: run.run_id,
+  user_id: run.user_id,
+  operation: run.operation,
+  run_type: run.run_type,
+  inputs: run.inputs,
+  given_fields: run.given_fields,
+  plan: run.plan,
+  metadata: run.metadata,
+  warnings: run.warnings,
+  parent_run_id: run.parent_run_id,
+  root_run_id: run.root_run_id,
+  depth: run.depth,
+  webhook_url: run.webhook_url,
+  model: run.model,
+  provider: run.provider,
+  lane: run.lane,
+  deadline_seconds: run.deadlineSeconds,
+  event_id: run.event_id,
+  estimate: run.estimate,
+  source_run_ids: run.references,
+  idempotency_key: run.idempotency?.key,
+  fingerprint: hex(run.idempotency?.fingerprint),
+  secret_id: run.webhook_secret?.secret_id,
+  secret_key_id: run.webhook_secret?.key_id,
+  sealed_secret: hex(run.webhook_secret?.sealed),
+  secret_days: run.webhook_secret?.retentionDays,
+  traceparent: run.traceparent,
+});
+
+/**
+ * Returns undefined if another request holds the idempotency key. Throws if a budget, the limit of open runs or the
+ * storage quota is reached.
+ */
+export async function insertRun(db: Database, run: NewRun): Promise<RunRow | undefined> {
+  const outcome = await accept(db, run);
+  if ("refusal" in outcome) throw outcome.refusal;
+  return outcome.acceptedAt && toAcceptedRow(run, outcome.acceptedAt);
+}
+
+/** The row that was inserted, without reading it. */
+const toAcceptedRow = (run: NewRun, acceptedAt: Date): RunRow => ({
+  run_id: run.run_id,
+  tenant_id: run.tenant_id,
+  user_id: run.user_id,
+  operation: run.operation,
+  run_type: run.run_type,
+  status: "queued",
+  progress: 0,
+  phase: null,
+  parent_run_id: run.parent_run_id ?? null,
+  root_run_id: run.root_run_id,
+  depth: run.depth,
+  inputs: run.inputs,
+  given_fields: run.given_fields ?? null,
+  plan: run.plan,
+  metadata: run.metadata,
+  webhook_url: run.webhook_url ?? null,
+  model: run.model ?? null,
+  provider: run.provider ?? null,
+  result: null,
+  error: null,
+  cost: null,
+  warnings: run.warnings,
+  cancel_requested_at: null,
+  created_at: acceptedAt,
+  updated_at: acceptedAt,
+  started_at: null,
+  finished_at: null,
+  expires_at: null,
+  deleted_at: null,
+});

@@ -1,0 +1,60 @@
+// Starts claimed runs in the engine. A traced run takes its trace along: the wait in the queue becomes a span, and the
+// worker continues from the span of the request to the engine.
+import type { DispatchedRun } from "../db/runs/queue.ts";
+import { listRunTraces, type RunTrace } from "../db/runs/run-traces.ts";
+import { describeQueueSpan } from "../runs/run-spans.ts";
+import type { Services } from "../runs/services.ts";
+import type { EngineClient } from "./engine-client.ts";
+import { formatInvocationTrace, INVOCATION_TRACE_HEADER } from "./trace-invocation.ts";
+
+type Dependencies = Pick<Services, "database" | "tracing" | "clock" | "log">;
+
+/** Returns the runs that the engine did not accept. */
+export async function startRuns(
+  services: Dependencies,
+  engineClient: Pick<EngineClient, "startRun">,
+  batch: DispatchedRun[],
+): Promise<DispatchedRun[]> {
+  const traces = services.tracing.isEnabled ? await findTraces(services, batch) : undefined;
+  const results = await Promise.allSettled(
+    batch.map((claim) => {
+      const trace = traces?.get(claim.run_id);
+      return trace ? startTracedRun(services, engineClient, claim, trace) : engineClient.startRun(toClaim(claim));
+    }),
+  );
+  return batch.filter((_, index) => results[index]!.status === "rejected");
+}
+
+const toClaim = ({ run_id, tenant_id, epoch }: DispatchedRun) => ({ run_id, tenant_id, epoch });
+
+/** A run whose trace cannot be read starts without it. */
+const findTraces = async ({ database, log }: Dependencies, batch: DispatchedRun[]): Promise<Map<string, RunTrace>> => {
+  const ids = batch.map(({ run_id }) => run_id);
+  const rows = await listRunTraces(database, ids).catch((thrown) => {
+    log.warn({ err: thrown }, "reading the traces of runs failed");
+    return [];
+  });
+  return new Map(rows.map((row) => [row.run_id, row]));
+};
+
+async function startTracedRun(
+  { tracing, clock }: Dependencies,
+  engineClient: Pick<EngineClient, "startRun">,
+  claim: DispatchedRun,
+  { traceparent, created_at }: RunTrace,
+): Promise<void> {
+  const now = clock.now();
+  // Nothing says since when a requeued run has waited.
+  const start = claim.epoch === 0 ? Math.min(created_at.getTime(), now) : now;
+  const received = tracing.recordPast({ ...describeQueueSpan("receive", claim), start, parent: traceparent });
+  const attributes = { "http.request.method": "POST", "url.template": "/Run/run/send" };
+  await tracing.inContext(received, () =>
+    tracing.inSpan({ name: "POST /Run/run/send", kind: "client", attributes }, () => {
+      const parent = tracing.traceparent();
+      if (!parent) return engineClient.startRun(toClaim(claim));
+      // Restate reads `traceparent`, for spans of its own.
+      const headers = { traceparent: parent, [INVOCATION_TRACE_HEADER]: formatInvocationTrace(parent, now) };
+      return engineClient.startRun(toClaim(claim), headers);
+    }),
+  );
+}
