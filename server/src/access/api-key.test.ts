@@ -11,6 +11,12 @@ describe("an API key", () => {
     expect(new Set(keys).size).toBe(200);
   });
 
+  it("begins with the cell of its installation", () => {
+    const keys = Array.from({ length: 200 }, () => generateApiKey("b2"));
+    expect(keys.every((key) => /^gsk_b2[0-9A-Za-z]{44}$/.test(key) && hasValidApiKeySyntax(key))).toBe(true);
+    expect(new Set(keys).size).toBe(200);
+  });
+
   it("is recognized as wrong if any one character is changed", () => {
     const key = generateApiKey();
     for (let at = 0; at < key.length; at++) {

@@ -4,13 +4,15 @@ import { createHash, randomInt } from "node:crypto";
 import { crc32 } from "node:zlib";
 
 const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-const RANDOM_CHARACTERS = 40;
+const KEY_CHARACTERS = 40;
 const CHECKSUM_CHARACTERS = 6;
 const HINT_CHARACTERS = 4;
 
-export function generateApiKey(): string {
-  const characters = Array.from({ length: RANDOM_CHARACTERS }, () => DIGITS[randomInt(DIGITS.length)]);
-  const body = `gsk_${characters.join("")}`;
+/** `cell`: the first of the characters, by which a router finds the installation of the key. */
+export function generateApiKey(cell = ""): string {
+  const length = KEY_CHARACTERS - cell.length;
+  const characters = Array.from({ length }, () => DIGITS[randomInt(DIGITS.length)]);
+  const body = `gsk_${cell}${characters.join("")}`;
   return body + checksum(body);
 }
 

@@ -7,13 +7,13 @@ import { apiKeyHint, generateApiKey, hashApiKey } from "./api-key.ts";
 /** Returns the key that was generated, or undefined if the installation has keys already. */
 export async function bootstrapFirstKey(
   database: Database,
-  { GESSO_API_KEY: configuredKey }: { GESSO_API_KEY?: string | undefined },
+  { GESSO_API_KEY: configuredKey, CELL: cell }: { GESSO_API_KEY?: string | undefined; CELL?: string },
 ) {
   await upsertDevelopmentKey(
     database,
     configuredKey === undefined ? undefined : { digest: hashApiKey(configuredKey), hint: apiKeyHint(configuredKey) },
   );
   if (configuredKey !== undefined) return undefined;
-  const key = generateApiKey();
+  const key = generateApiKey(cell);
   return (await insertFirstKey(database, { digest: hashApiKey(key), hint: apiKeyHint(key) })) ? key : undefined;
 }

@@ -22,7 +22,7 @@ const invalidateCredentials = vi.fn();
 
 /** The key store of a caller. */
 const storeOf = (caller: Caller, idempotencyKey?: string) =>
-  createKeyStore({ ids: { next: () => v7() }, invalidateCredentials }, {
+  createKeyStore({ ids: { next: () => v7() }, cell: "", invalidateCredentials }, {
     ...{ database: database.db, caller, cursors, idempotencyKey, onReplay: () => {} },
   } as never);
 type Member = Omit<Parameters<typeof createTestTenant>[1] & object, "tenant">;

@@ -20,7 +20,7 @@ import { assertCanDelegate, assertNotAccessToken, inheritLimits } from "./delega
 import { paginate } from "./pagination.ts";
 import type { RequestContext } from "./request-context.ts";
 
-type Dependencies = { ids: Ids; invalidateCredentials(): void };
+type Dependencies = { ids: Ids; cell: string; invalidateCredentials(): void };
 
 export function createKeyStore(
   dependencies: Dependencies,
@@ -68,7 +68,7 @@ export function createKeyStore(
 
     async rotate(keyId, overlapSeconds) {
       const old = await findManageableKey(keyId);
-      const { key, ...secret } = newApiKeyRow(dependencies.ids);
+      const { key, ...secret } = newApiKeyRow(dependencies);
       const row = await rotateApiKey(database, caller, { ...secret, old, overlapSeconds });
       if (!row) throw new Fault("conflict", { retryable: false, reason: "not_in_force" });
       dependencies.invalidateCredentials();
@@ -89,7 +89,7 @@ export function createKeyStore(
 
 /** A replay returns the key without its secret, because only the digest is stored. */
 async function createKeyIdempotently(
-  { ids }: Dependencies,
+  dependencies: Dependencies,
   context: RequestContext,
   draft: ApiKeyDraft,
 ): Promise<NewApiKey> {
@@ -100,7 +100,7 @@ async function createKeyIdempotently(
   assertCanDelegate(caller, { scopes: draft.scopes, limits, expires_at });
   if (user_id !== caller.user_id && caller.role !== "owner")
     throw new Fault("permission_denied", { role: caller.role });
-  const { key, ...secret } = newApiKeyRow(ids);
+  const { key, ...secret } = newApiKeyRow(dependencies);
   const { name, scopes } = draft;
   return createOnce<NewApiKey>(context, {
     operation: "keys.create",
@@ -119,8 +119,10 @@ async function createKeyIdempotently(
   });
 }
 
-export function newApiKeyRow(ids: Ids): Pick<NewApiKeyRow, "key_id" | "digest" | "hint"> & { key: string } {
-  const key = generateApiKey();
+type NewSecret = Pick<NewApiKeyRow, "key_id" | "digest" | "hint"> & { key: string };
+
+export function newApiKeyRow({ ids, cell }: Pick<Dependencies, "ids" | "cell">): NewSecret {
+  const key = generateApiKey(cell);
   return { key_id: ids.next(), key, digest: hashApiKey(key), hint: apiKeyHint(key) };
 }
 
