@@ -16,13 +16,15 @@ export type Log = {
   error(fields: object, message: string): void;
 };
 
-/** `destination` receives the lines. Default: standard output. */
+/** `destination` receives the lines. Default: standard output. `mixin` returns fields of every line. */
 export const createLogger = (
   env: z.output<typeof LogEnv>,
   role: string,
   destination?: { write(line: string): void },
+  mixin?: () => object,
 ): Log => {
   const options = {
+    ...(mixin && { mixin }),
     ...{ level: env.LOG_LEVEL, base: { role }, timestamp: pino.stdTimeFunctions.isoTime },
     serializers: { err: (thrown: unknown) => renderLoggedError(thrown) },
   };

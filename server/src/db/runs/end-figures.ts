@@ -1,0 +1,33 @@
+// Figures of runs that have ended, for counters: how they and their attempts ended, and what they wasted.
+import type { Database } from "../connect.ts";
+import { statement } from "../statement.ts";
+
+export type EndFigures = {
+  runs: { operation: string; status: string; count: number }[];
+  attempts: { provider: string; outcome: string; count: number }[];
+  /** In micro-dollars. */
+  wasted: number;
+};
+
+/** An attempt that is open after the end of its run was abandoned, if the provider had accepted it. */
+const READ = statement(
+  "end_figures.read",
+  `with ended as (
+     select operation, status, count(*)::int as count from runs where run_id = any (:run_ids::uuid[]) group by 1, 2
+   ), outcomes as (
+     select provider, count(*)::int as count,
+       case when state = 'succeeded' then 'succeeded' when state in ('submitted', 'abandoned') then 'abandoned'
+         when state in ('intent', 'unknown') or fault ->> 'code' = 'provider_outcome_unknown' then 'unknown'
+         else 'failed' end as outcome
+     from attempts where run_id = any (:run_ids::uuid[]) group by 1, 3
+   )
+   select (select coalesce(jsonb_agg(ended), '[]') from ended) as runs,
+     (select coalesce(jsonb_agg(outcomes), '[]') from outcomes) as attempts,
+     (select coalesce(sum(amount), 0)::float from transfers
+      where cause_id = any (:run_ids::uuid[]) and kind = 'waste') as wasted`,
+).columns<EndFigures>();
+
+export async function readEndFigures(db: Database, runIds: string[]): Promise<EndFigures> {
+  const [row] = await db.execute(READ, { run_ids: runIds });
+  return row!;
+}
