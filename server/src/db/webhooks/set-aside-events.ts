@@ -1,5 +1,6 @@
 // Events that could not become webhook deliveries. The fan-out moves its cursor past such an event in the statement
 // that sets it aside, so one event never stops the others and none is forgotten.
+import { type Actor, actorParameters } from "../access/audit-log.ts";
 import type { Database } from "../connect.ts";
 import { EVENT_COLUMNS, type EventRow, type LogPosition } from "../event-log.ts";
 import { statement } from "../statement.ts";
@@ -100,4 +101,33 @@ export async function countSetAsideEvents(
 ): Promise<{ events: number; tenants: number; reason: string | null }> {
   const [row] = await db.execute(COUNT);
   return row!;
+}
+
+const LIST = statement(
+  "set_aside_events.list",
+  `select event_id, run_id, tenant_id, type, reason, retry_at from webhook_set_aside_events
+   order by retry_at, event_id limit :limit`,
+);
+
+export async function listSetAsideEvents(db: Database, limit: number) {
+  return db.execute(LIST, { limit });
+}
+
+const SKIP = statement(
+  "set_aside_events.skip",
+  `with skipped as (
+     delete from webhook_set_aside_events where event_id = :event_id returning event_id, tenant_id, type
+   ), entry as (
+     insert into audit_log (tenant_id, user_id, key_id, action, subject, details)
+     select tenant_id, :actor_user_id, :actor_key_id?::uuid, 'admin.skipEvent', event_id::text,
+       jsonb_build_object('by_tenant', :actor_tenant_id::uuid, 'type', type)
+     from skipped
+   )
+   select event_id from skipped`,
+);
+
+/** The event is never tried again. Returns false if it is not set aside. */
+export async function skipSetAsideEvent(db: Database, actor: Actor, eventId: string): Promise<boolean> {
+  const parameters = { event_id: eventId, ...actorParameters(actor), actor_tenant_id: actor.tenant_id };
+  return (await db.execute(SKIP, parameters)).length > 0;
 }

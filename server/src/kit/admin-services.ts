@@ -1,0 +1,34 @@
+// What operators can do with the runs and parts of an installation, on behalf of one caller with a `tenants` scope.
+import type { RunExplanation } from "./schemas/admin.ts";
+import type {
+  PausedPart,
+  PauseList,
+  RebuiltEngine,
+  RepairedRun,
+  SetAsideEventList,
+  SettledOutcome,
+  SkippedEvent,
+  UnknownOutcomeList,
+} from "./schemas/admin-repairs.ts";
+
+export type AdminServices = {
+  /** Everything that happened to a run of any tenant. */
+  explain(runId: string): Promise<RunExplanation>;
+  /** Ends an open run as failed. Its jobs are canceled at their providers where possible. */
+  end(runId: string): Promise<RepairedRun>;
+  /** Returns an open run to the queue, under a new epoch. */
+  retry(runId: string): Promise<RepairedRun>;
+  /** Takes an open run out of execution until it is retried or ended. */
+  quarantine(runId: string): Promise<RepairedRun>;
+  listUnknownOutcomes(page: { before?: string | undefined; limit: number }): Promise<UnknownOutcomeList>;
+  /** Records what a provider charged for an attempt whose outcome was unknown. */
+  settle(outcome: { run_id: string; job: number; try: number; charged: number }): Promise<SettledOutcome>;
+  listPauses(): Promise<PauseList>;
+  pause(part: PausedPart): Promise<PauseList>;
+  resume(part: PausedPart): Promise<PauseList>;
+  /** Events that cannot become webhook messages. */
+  listSetAsideEvents(limit: number): Promise<SetAsideEventList>;
+  skipEvent(eventId: string): Promise<SkippedEvent>;
+  /** Starts all open runs and deliveries in the engine again. */
+  rebuild(): Promise<RebuiltEngine>;
+};

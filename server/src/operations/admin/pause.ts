@@ -1,0 +1,15 @@
+import { z } from "zod";
+import { defineOperation } from "../../kit/operation.ts";
+import { exactlyOne } from "../../kit/rules.ts";
+import { PauseList, pausedPartFields } from "../../kit/schemas/admin-repairs.ts";
+
+export const pausePartOfInstallation = defineOperation({
+  name: "admin.pause",
+  summary: "Start nothing new for a provider, a tenant or a background duty until you resume it (operator)",
+  http: { method: "POST", path: "/admin/pause", bodies: ["json"] },
+  input: z.object(pausedPartFields),
+  rules: [exactlyOne("provider", "tenant_id", "duty")],
+  output: PauseList,
+  example: { provider: "fal" },
+  respond: (part, services) => services.admin.pause(part),
+});

@@ -1,0 +1,15 @@
+import { z } from "zod";
+import { defineOperation } from "../../kit/operation.ts";
+import { exactlyOne } from "../../kit/rules.ts";
+import { PauseList, pausedPartFields } from "../../kit/schemas/admin-repairs.ts";
+
+export const resumePartOfInstallation = defineOperation({
+  name: "admin.resume",
+  summary: "Resume a provider, a tenant or a background duty (operator)",
+  http: { method: "POST", path: "/admin/resume", bodies: ["json"] },
+  input: z.object(pausedPartFields),
+  rules: [exactlyOne("provider", "tenant_id", "duty")],
+  output: PauseList,
+  example: { provider: "fal" },
+  respond: (part, services) => services.admin.resume(part),
+});
