@@ -61,18 +61,20 @@ export async function repaintMasked(
     .toBuffer();
 }
 
-let clip: Promise<Buffer> | undefined;
+const clips = new Map<string, Promise<Buffer>>();
 
-/** A real video of one second. */
-export function createTestVideo(): Promise<Buffer> {
-  clip ??= (async () => {
-    const path = join(tmpdir(), `fake-${process.pid}.mp4`);
-    const source = "testsrc=size=128x72:rate=12:duration=1";
+/** A real video of one second. `pattern`: a source of ffmpeg's test patterns. */
+export function createTestVideo(pattern = "testsrc"): Promise<Buffer> {
+  const create = async () => {
+    const path = join(tmpdir(), `fake-${process.pid}-${pattern}.mp4`);
+    const source = `${pattern}=size=128x72:rate=12:duration=1`;
     const how = ["-y", "-loglevel", "error", "-f", "lavfi", "-i", source, "-pix_fmt", "yuv420p", path];
     await promisify(execFile)("ffmpeg", how);
     const bytes = await readFile(path);
     await rm(path);
     return bytes;
-  })();
+  };
+  const clip = clips.get(pattern) ?? create();
+  clips.set(pattern, clip);
   return clip;
 }

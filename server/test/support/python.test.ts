@@ -1,4 +1,4 @@
-// The Python clients that tests use, at the versions that the guides name.
+// The Python packages that tests use, at the versions that the guides name.
 import { beforeAll, expect, it } from "vitest";
 import { installPython, runPython } from "./python.ts";
 
@@ -6,11 +6,11 @@ beforeAll(async () => {
   await installPython();
 }, 300_000);
 
-it("installs the Python clients of MCP and OpenAI at fixed versions", async () => {
+it("installs the Python clients of MCP and OpenAI, and the validator of C2PA, at fixed versions", async () => {
   const program = `
 import json, importlib.metadata as installed
-import mcp, openai
-print(json.dumps({name: installed.version(name) for name in ("mcp", "openai")}))
+import mcp, openai, c2pa
+print(json.dumps({name: installed.version(name) for name in ("mcp", "openai", "c2pa-python")}))
 `;
-  expect(await runPython(program)).toEqual({ mcp: "2.3.0", openai: "3.22.1" });
+  expect(await runPython(program)).toEqual({ mcp: "2.3.0", openai: "3.22.1", "c2pa-python": "0.38.1" });
 });

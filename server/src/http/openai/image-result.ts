@@ -4,6 +4,7 @@ import { buffer } from "node:stream/consumers";
 import type { Database } from "../../db/connect.ts";
 import type { RunRow, StoredAsset } from "../../db/runs/runs.ts";
 import { openAsset } from "../../library/asset-download.ts";
+import { convertCopy } from "../../runs/convert-copy.ts";
 import { renderAsset } from "../../runs/render-run.ts";
 import type { HttpServices } from "../http-services.ts";
 
@@ -34,7 +35,7 @@ export async function* writeImages(
     if (format.isUrl) yield text(JSON.stringify({ url: renderAsset(services, image).url }));
     else {
       yield text('{"b64_json":"');
-      yield* readBase64(services, image, format);
+      yield* readBase64(services, { row, image }, format);
       yield text('"}');
     }
   }
@@ -61,20 +62,20 @@ export async function* writeCompletedEvent(
     },
   };
   yield text(`event: ${type}\ndata: ${JSON.stringify(about).slice(0, -1)},"b64_json":"`);
-  yield* readBase64(services, image, format);
+  yield* readBase64(services, { row, image }, format);
   yield text('"}\n\n');
 }
 
 async function* readBase64(
   services: Services,
-  { asset_id, media_type }: StoredAsset,
+  { row, image }: { row: RunRow; image: StoredAsset },
   { outputFormat }: ClientImageFormat,
 ): AsyncGenerator<Uint8Array> {
-  const file = await openAsset(services, asset_id);
+  const file = await openAsset(services, image.asset_id);
   const stream = await file.read();
-  if (outputFormat !== undefined && media_type !== `image/${outputFormat}`) {
-    const original = await buffer(stream);
-    yield text(Buffer.from(await services.images.toFormat(original, `image/${outputFormat}`)).toString("base64"));
+  if (outputFormat !== undefined && image.media_type !== `image/${outputFormat}`) {
+    const original = { run_id: row.run_id, asset: image, bytes: await buffer(stream) };
+    yield text(Buffer.from(await convertCopy(services, original, `image/${outputFormat}`)).toString("base64"));
     return;
   }
   let rest = Buffer.alloc(0);

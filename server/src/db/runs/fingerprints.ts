@@ -1,0 +1,30 @@
+// Finds the output of a tenant that looks most like an image. All fingerprints of the tenant are compared, from an
+// index that has nothing else.
+import type { Database } from "../connect.ts";
+import { statement } from "../statement.ts";
+
+const FIND_SIMILAR = statement(
+  "fingerprints.find_similar",
+  `select a.asset_id, a.run_id, d.distance
+   from assets a
+   cross join lateral (
+     select min(bit_count(a.fingerprint # f::bit(128)))::int as distance from unnest(:fingerprints::text[]) f
+   ) d
+   where a.tenant_id = :tenant_id and a.fingerprint is not null and a.deleted_at is null
+     and d.distance <= :max_distance::int
+   order by d.distance, a.asset_id limit 1`,
+).columns<SimilarImage>();
+
+/** `asset_id`: the small thumbnail of the output. `distance`: bits that differ from the nearest of the given ones. */
+export type SimilarImage = { asset_id: string; run_id: string; distance: number };
+
+export async function findSimilarImage(
+  db: Database,
+  tenantId: string,
+  fingerprints: string[],
+  maxDistance: number,
+): Promise<SimilarImage | undefined> {
+  const parameters = { tenant_id: tenantId, fingerprints, max_distance: maxDistance };
+  const [row] = await db.execute(FIND_SIMILAR, parameters);
+  return row;
+}
