@@ -11,7 +11,8 @@ const FIX = "start a worker; it takes over the runs of a version without workers
 const OPEN_INVOCATIONS = `select pinned_deployment_id, count(*) as open from sys_invocation
   where status <> 'completed' group by pinned_deployment_id`;
 
-type WorkerSettings = z.output<typeof DatabaseEnv> & { RESTATE_ADMIN_URL: string };
+type DatabaseSettings = Pick<z.output<typeof DatabaseEnv>, "DATABASE_URL" | "DATABASE_POOL">;
+type WorkerSettings = DatabaseSettings & { RESTATE_ADMIN_URL: string };
 type WorkerVersion = { uri: string; isLatest: boolean; open: number; isServed: boolean };
 
 export async function checkWorkers(settings: WorkerSettings, send: TimedSendRequest): Promise<DoctorCheck> {

@@ -32,6 +32,17 @@ export function renderReport(report: DoctorReport, colorize: Colorize): string {
   ].join("\n");
 }
 
+/** The checks of an upgrade, in the same form. */
+export function renderUpgradeReport(
+  { version, ok, checks }: { version: string; ok: boolean; checks: DoctorCheck[] },
+  colorize: Colorize,
+): string {
+  const sum = ok
+    ? colorize("pass", `You can upgrade to ${version}.`)
+    : colorize("fail", `Do not upgrade to ${version}.`);
+  return ["", ...renderChecks(checks, colorize), "", `  ${sum}`, ""].join("\n");
+}
+
 const longest = (texts: string[]) => Math.max(0, ...texts.map((text) => text.length));
 
 function renderChecks(checks: DoctorCheck[], colorize: Colorize): string[] {

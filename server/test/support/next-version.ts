@@ -4,10 +4,10 @@ import { copyProgram } from "./program-copies.ts";
 
 const STEP = {
   path: "src/engine/run-service.ts",
-  from: "run: (context: restate.Context, claim: RunClaim) =>\n        executeRun(",
+  from: "run: (context: restate.Context, claim: RunClaim) =>\n        traceInvocation(",
   to:
     "run: async (context: restate.Context, claim: RunClaim) =>\n" +
-    '        void (await context.run("added by the next version", async () => 1)) ??\n        executeRun(',
+    '        void (await context.run("added by the next version", async () => 1)) ??\n        traceInvocation(',
 };
 const MIGRATION = {
   path: "migrations/9000_next_version.sql",

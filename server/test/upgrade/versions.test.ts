@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -41,12 +41,14 @@ const failures = async () => (await checkAcceptedRuns(environment, clients.accep
 describe("two versions of the workers", () => {
   it("runs in progress stay with the version that began them, which stops when they have ended; new runs go to the next one", async () => {
     const first = await latest();
-    await clients.post(prompts(10, 8), 50);
+    // Longer than the next version takes to start on a busy machine.
+    await clients.post(prompts(10, 25), 50);
     await expect.poll(() => countRuns(first), { timeout: 20_000 }).toBe(10);
 
     await environment.startVersion({ name: "next", role: "worker", entry: createNextVersion(directory) });
     const next = await latest();
     expect(next.uri).not.toBe(first.uri);
+    const healthPort = /\0PORT=(\d+)/.exec(readFileSync(`/proc/${environment.pids().worker}/environ`, "utf8"))![1];
     const stopped = environment.terminate("worker", 60);
     await clients.post(prompts(5, 8), 50);
     await expect.poll(() => countRuns(next), { timeout: 20_000 }).toBe(5);
@@ -54,6 +56,8 @@ describe("two versions of the workers", () => {
     expect(found).toMatchObject({ name: "workers", status: "pass" });
     expect(found.message).toMatch(new RegExp(`${first.uri}: \\d+ open`));
     expect(found.message).toMatch(new RegExp(`${next.uri} \\(latest\\): [1-9]\\d* open`));
+    // Load balancers must go on sending it the requests of the engine.
+    expect((await fetch(`http://127.0.0.1:${healthPort}/readyz`)).status).toBe(200);
     await stopped;
 
     expect(await countRuns(first)).toBe(0);

@@ -1,0 +1,128 @@
+// The restore drill: PostgreSQL, Restate and all processes are killed under load. PostgreSQL is restored to an earlier
+// point in time, Restate starts empty, and the storage stays as it was. Every run that was accepted before that point
+// completes, the ledger balances, and only jobs that the restored database cannot know are submitted again.
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { readSandboxLedger } from "../support/api-caller.ts";
+import type { CampaignReport, CheckResult, Log } from "../support/campaign.ts";
+import { checkLedgerOf } from "../support/check-ledger.ts";
+import { createDrillClients, waitUntilNoneOpen } from "../support/drill-clients.ts";
+import { startTcpProxy } from "../support/tcp-proxy.ts";
+import { startTestEnvironment, type TestEnvironment } from "../support/test-environment.ts";
+import { startArchivedPostgres } from "./archived-postgres.ts";
+
+/** Seconds of load before the point in time, and after it. */
+export type RestoreSize = { perSecond: number; before: number; after: number };
+
+export async function pointInTimeRestore(size: RestoreSize, log: Log): Promise<CampaignReport> {
+  const directory = mkdtempSync(join(tmpdir(), "gesso-restore-"));
+  const postgres = await startArchivedPostgres(directory);
+  const proxy = await startTcpProxy(postgres.port);
+  const url = new URL(postgres.server.url);
+  url.port = String(proxy.port);
+  const environment = await startTestEnvironment({ roles: "split", databaseUrl: url.href, env: { ORPHAN_SHARE: "0" } });
+  let restored: Awaited<ReturnType<typeof postgres.restore>> | undefined;
+  try {
+    await postgres.backUp();
+    log("base backup taken");
+    const prompts = Array.from(
+      { length: size.perSecond * (size.before + size.after) },
+      (_, index) => `[sandbox:delay=${index % 4}] restore ${index}`,
+    );
+    const clients = createDrillClients(environment);
+    const posted = clients.post(prompts, size.perSecond);
+    await sleep(size.before * 1000);
+    const kept = [...clients.accepted];
+    const [row] = await environment.query<{ time: string }>("select now()::text as time");
+    const { time } = row!;
+    await posted;
+    const late = await listLateRuns(environment, time);
+    // The archive receives the last segment within a second.
+    await sleep(3000);
+    for (const name of ["api", "worker", "restate"] as const) await environment.kill(name);
+    await postgres.server.kill("SIGKILL");
+    const killedAt = Date.now();
+    log(`everything killed; ${kept.length} of ${clients.accepted.length} runs were accepted before the point in time`);
+
+    restored = await postgres.restore(time);
+    proxy.retarget(restored.port);
+    proxy.cut();
+    const databaseSeconds = (Date.now() - killedAt) / 1000;
+    rmSync(environment.restateDir, { recursive: true, force: true });
+    for (const name of ["restate", "worker", "api"] as const) await environment.start(name);
+    const seconds = (Date.now() - killedAt) / 1000;
+    log(`restored after ${seconds.toFixed(1)} s`);
+    await waitUntilNoneOpen(environment, 240);
+    const lost = clients.accepted.length - kept.length;
+    return {
+      name: `restore to a point in time, ${size.perSecond} runs/s, ${clients.accepted.length} runs`,
+      results: await checkRestore(environment, { time, kept, late }),
+      notes: [
+        `recovery time: ${databaseSeconds.toFixed(1)} s for PostgreSQL, ${seconds.toFixed(1)} s until the API served`,
+        `${lost} runs of the ${size.after} s after the point in time are gone, as they must be`,
+      ],
+      counts: { runs: clients.accepted.length, kills: 4 },
+    };
+  } finally {
+    await environment.stop();
+    await proxy.close();
+    await restored?.server.stop();
+    await postgres.server.stop().catch(() => {});
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+/** Runs with an attempt that began after the point in time: the restored database does not know of it. */
+const listLateRuns = async (environment: TestEnvironment, time: string) =>
+  (
+    await environment.query<{ run_id: string }>(
+      "select distinct run_id from attempts where created_at > $1::timestamptz",
+      [time],
+    )
+  ).map(({ run_id }) => run_id);
+
+type RestoredRuns = { time: string; kept: string[]; late: string[] };
+
+async function checkRestore(environment: TestEnvironment, { time, kept, late }: RestoredRuns): Promise<CheckResult[]> {
+  const runs = await environment.query<{ run_id: string; status: string; ends: number }>(
+    `select run_id, status,
+       (select count(*)::int from events where events.run_id = runs.run_id and terminal) as ends
+     from runs where run_id = any($1::uuid[])`,
+    [kept],
+  );
+  const [after] = await environment.query<{ count: number }>(
+    "select count(*)::int as count from runs where created_at > $1::timestamptz and not run_id = any($2::uuid[])",
+    [time, kept],
+  );
+  const completed = runs.filter(({ status, ends }) => status === "completed" && ends === 1);
+  const jobs = Map.groupBy(await readSandboxLedger(environment), ({ reference }) => reference?.split(".")[0] ?? "");
+  const twice = kept.filter((runId) => (jobs.get(runId)?.length ?? 0) > 1);
+  const unexplained = twice.filter((runId) => !late.includes(runId));
+  const files = await environment.query<{ storage_key: string }>(
+    "select storage_key from assets where deleted_at is null",
+  );
+  const missing = files.filter(({ storage_key }) => !existsSync(join(environment.storageDir, "objects", storage_key)));
+  const violated = (await checkLedgerOf(environment)).filter(({ violations }) => violations > 0);
+  const result = (invariant: string, passed: boolean, observed: string) => ({ invariant, passed, observed });
+  return [
+    result(
+      "every run that was accepted before the point in time completes once",
+      completed.length === kept.length && kept.length > 0,
+      `${completed.length} of ${kept.length}`,
+    ),
+    result("no run after the point in time exists", after!.count === 0, `${after!.count}`),
+    result(
+      "only jobs that began after the point in time are submitted again",
+      unexplained.length === 0,
+      `${twice.length} twice, ${unexplained.length} of them known to the restored database, ${late.length} began later`,
+    ),
+    result(
+      "every file of a row exists",
+      missing.length === 0 && files.length > 0,
+      `${files.length - missing.length} of ${files.length}`,
+    ),
+    result("the ledger balances", violated.length === 0, JSON.stringify(violated)),
+  ];
+}
