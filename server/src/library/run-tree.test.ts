@@ -1,5 +1,6 @@
 // The tree over real rows: whole whichever run is asked for, well-formed whatever was deleted, and quick when it is
 // large.
+import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { v7 } from "uuid";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -10,6 +11,7 @@ import { RunTree } from "../kit/schemas/library.ts";
 import { createAssetUrlSigner } from "../storage/asset-urls.ts";
 import { buildRunTree } from "./run-tree.ts";
 
+const TICKS_PER_SECOND = 100;
 const TENANT = v7();
 let base: TestDatabase;
 const urls = createAssetUrlSigner([Buffer.alloc(32, 7)], "https://gesso.example");
@@ -23,6 +25,29 @@ beforeAll(async () => {
   base = await startTestDatabase();
 });
 afterAll(() => base?.stop());
+
+/**
+ * CPU time of this process and of its database connections. Unlike elapsed time, it does not depend on what else the
+ * machine does.
+ */
+async function readCpuSeconds(): Promise<number> {
+  const own = process.cpuUsage();
+  const connections = await base.db.query<{ pid: number }>(
+    "test.connections",
+    "select pid from pg_stat_activity where datname = current_database()",
+    [],
+  );
+  const ofConnections = connections.map(({ pid }) => {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    const [user, system] = stat
+      .slice(stat.lastIndexOf(")") + 2)
+      .split(" ")
+      .slice(11, 13)
+      .map(Number);
+    return (user! + system!) / TICKS_PER_SECOND;
+  });
+  return (own.user + own.system) / 1e6 + ofConnections.reduce((sum, each) => sum + each, 0);
+}
 
 type TestRun = { run_id: string; parent?: string | undefined; root: string; depth: number; isDeleted: boolean };
 type Made = TestRun & { sources: string[]; masks: string[]; cost?: number };
@@ -170,7 +195,7 @@ describe("runs.tree", () => {
     expect(nodes.map((node) => node.run_id)).not.toContain(gone);
   });
 
-  it("returns 10,000 runs, 64 levels deep, within a second", async () => {
+  it("returns 10,000 runs, 64 levels deep, with less than a second of CPU time", async () => {
     // Nearly all trees are one run, and the database plans by what it has seen.
     const singles = Array.from({ length: 3000 }, () => v7());
     await insertRuns(
@@ -188,18 +213,18 @@ describe("runs.tree", () => {
         ...{ isDeleted: false, sources, masks: [] },
       });
     }
-    await insertRuns(runs);
+    for (let n = 0; n < runs.length; n += 1000) await insertRuns(runs.slice(n, n + 1000));
     expect(Math.max(...runs.map((run) => run.depth))).toBe(64);
     const seconds = [];
     for (const run of [runs[0]!, runs[63]!, runs.at(-1)!, ...runs.slice(500, 517)]) {
-      const from = performance.now();
+      const before = await readCpuSeconds();
       const tree = await readTree(run.run_id);
       JSON.stringify(tree);
-      seconds.push((performance.now() - from) / 1000);
+      seconds.push((await readCpuSeconds()) - before);
       expect([tree.nodes.length, tree.edges.length]).toEqual([10_000, 9999 + 9936]);
       // The other programs of a busy machine may slow some readings down, never all of twenty.
       if (seconds.length >= 3 && Math.min(...seconds) < 1) break;
     }
     expect(Math.min(...seconds)).toBeLessThan(1);
-  }, 60_000);
+  }, 120_000);
 });
