@@ -7,7 +7,8 @@ import { listSourceFiles, type SourceFile } from "./source-files.ts";
 /** A module may import these modules; `type x` means its types only. */
 const ALLOWED_IMPORTS: Record<string, string[]> = {
   faults: [],
-  observe: [],
+  // Only the shape of the figures that gauges show.
+  observe: ["type db"],
   kit: ["faults"],
   models: ["kit"],
   operations: ["kit", "models"],
@@ -18,23 +19,27 @@ const ALLOWED_IMPORTS: Record<string, string[]> = {
   outbound: ["faults"],
   images: ["faults"],
   db: ["kit", "faults"],
+  // Manifests are read and written in isolated processes, as images are.
+  provenance: ["kit", "faults", "images"],
   // Used by every creating operation.
   idempotency: ["kit", "db", "faults"],
   access: ["idempotency", "kit", "db", "faults"],
   runs: [
     ...["idempotency", "kit", "models", "operations", "providers", "db", "access", "faults", "observe"],
-    ...["storage", "outbound", "images"],
+    ...["storage", "outbound", "images", "provenance"],
   ],
   // Reads and small stores, built on top of the life of a run.
   library: [
     ...["runs", "idempotency", "kit", "models", "operations", "providers", "db", "access"],
-    ...["storage", "images", "faults"],
+    ...["storage", "images", "provenance", "faults"],
   ],
+  // What operators do to runs and parts of the installation.
+  admin: ["runs", "webhooks", "access", "kit", "db", "faults"],
   events: ["runs", "kit", "db", "faults"],
   // Webhook messages render runs and are posted by the guarded HTTP client of `outbound`.
   webhooks: ["runs", "library", "idempotency", "access", "kit", "db", "outbound", "faults"],
   // The dispatcher and the background duties work on queues in PostgreSQL, so `engine` reads its tables.
-  engine: ["runs", "webhooks", "db", "faults", "observe"],
+  engine: ["runs", "webhooks", "type kit", "db", "faults", "observe"],
   doctor: ["kit", "faults", "providers", "models", "catalogue", "db", "storage", "outbound", "images"],
   // The OpenAI-compatible API translates model names and sizes, so `http` knows the list of models.
   http: [
@@ -47,6 +52,7 @@ const ALLOWED_IMPORTS: Record<string, string[]> = {
     "idempotency",
     "events",
     "webhooks",
+    "admin",
     "access",
     "faults",
     "observe",
@@ -58,6 +64,7 @@ const ALLOWED_IMPORTS: Record<string, string[]> = {
 /** Composition files may import any module; the list says which files may import them. */
 const COMPOSITION_FILES: Record<string, string[]> = {
   "clear-environment": ["config"],
+  "setting-files": ["config"],
   config: ["compose", "main", "config-listing"],
   "config-listing": ["main"],
   compose: ["main"],
@@ -119,7 +126,7 @@ const RESTRICTED_PACKAGES: [name: RegExp, modules: string[]][] = [
     /^node:(fs|child_process)\b/,
     [
       ...["catalogue", "db", "storage", "images", "outbound", "http", "engine", "runs", "library", "providers"],
-      ...["main", "compose", "clear-environment"],
+      ...["provenance", "main", "compose", "clear-environment", "setting-files"],
     ],
   ],
 ];
@@ -142,8 +149,8 @@ const PURE_MODULE_PACKAGES = ["zod"];
  * Files of these folders run only in isolated processes, which decode untrusted images. Nothing else may load the
  * decoder library: the API and the worker hold every secret.
  */
-const ISOLATED = /^server\/src\/(images|providers\/local)\/isolated\//;
-const DECODER_LIBRARY = /^(sharp|onnxruntime-node|@techstark\/opencv-js)$/;
+const ISOLATED = /^server\/src\/(images|provenance|providers\/local)\/isolated\//;
+const DECODER_LIBRARY = /^(sharp|onnxruntime-node|@techstark\/opencv-js|@contentauth\/c2pa-wasm)$/;
 
 type Import = { to: string; isType: boolean; names: string };
 

@@ -4,12 +4,15 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { generateOpenApi } from "../server/src/http/openapi.ts";
+import { generateAlertRules, generateAlertsPage, generateAlertTests } from "./generate/alerts.ts";
 import { generateApiReference } from "./generate/api-reference.ts";
 import { generateCliOperations } from "./generate/cli-operations.ts";
 import { generateClient } from "./generate/client.ts";
 import { generateConsoleOperations } from "./generate/console-operations.ts";
+import { generateDashboards } from "./generate/dashboards.ts";
 import { generateErrorsPage } from "./generate/errors.ts";
 import { generateManagementForms } from "./generate/management-forms.ts";
+import { generateMetricsPage } from "./generate/metrics.ts";
 import { generateOpenApiFile } from "./generate/openapi-file.ts";
 import { generateParameterSupport } from "./generate/parameter-support.ts";
 import { generateProviderOffers } from "./generate/provider-offers.ts";
@@ -27,16 +30,21 @@ const GENERATED_FILES: Record<string, string> = {
   "api/openapi.json": generateOpenApiFile(contract),
   "docs/reference/api.md": generateApiReference(contract),
   "docs/reference/errors.md": generateErrorsPage(),
+  "docs/reference/metrics.md": generateMetricsPage(),
   "docs/reference/settings.md": generateSettingsPage(),
   "docs/reference/provider-offers.md": generateProviderOffers(),
   "docs/reference/threats.md": generateThreatsPage(),
   "docs/reference/parameters.md": generateParameterSupport(),
+  "docs/guide/alerts.md": generateAlertsPage(),
+  "deploy/monitoring/alerts.yaml": generateAlertRules(),
+  "deploy/monitoring/alerts.test.yaml": generateAlertTests(),
   ".env.example": generateEnvExample(),
   "server/src/db/generated/statements.ts": statementTypes,
   "console/src/generated/operations.json": generateConsoleOperations(contract),
   "console/src/generated/management.json": generateManagementForms(contract),
   "cli/src/generated/operations.json": generateCliOperations(contract),
   ...generateClient(contract),
+  ...generateDashboards(),
 };
 
 /** From the commands of the CLI, which read another generated file: it is written before. */

@@ -1,5 +1,6 @@
-// Records the terminal sessions in the guide to the command line: runs the commands in tmux beside a real `gesso dev`
-// with prices, and writes what the screen shows into the page. `npm run recordings` makes them again.
+// Records the terminal sessions in the guides to the command line and to runbooks: runs the commands in tmux beside a
+// real `gesso dev` with prices, and writes what the screen shows into the page. `npm run recordings` makes them again;
+// `--only=NAME` makes those whose name starts so.
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -7,15 +8,19 @@ import { delimiter, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { startGesso } from "@gesso/dev/start";
 
-const PAGE = "docs/guide/command-line.md";
+const COMMAND_LINE = "docs/guide/command-line.md";
+const RUNBOOKS = "docs/guide/runbooks.md";
 const SOCKET = `gesso-recordings-${process.pid}`;
-const SIZE = ["-x", "112", "-y", "30"];
+const SIZE = ["-x", "112", "-y", "48"];
 /** The sandbox costs nothing; prices make costs visible. */
-const PRICES = { "flux-dev": 0.02, nanobanana: 0.03, "photon-flash-1": 0.01 };
+const PRICES = { "flux-dev": 0.02, nanobanana: 0.03, "photon-flash-1": 0.01, vendora: 0.05 };
 const COMMAND_SECONDS = 60;
 
-/** `before` runs unseen. `moment`: what the screen shows while the last command runs, in addition to its end. */
-type Recording = { name: string; before?: string[]; commands: string[]; moment?: RegExp };
+/**
+ * `page`: default is the guide to the command line. `before` runs unseen. `moment`: what the screen shows while the
+ * last command runs, in addition to its end.
+ */
+type Recording = { name: string; page?: string; before?: string[]; commands: string[]; moment?: RegExp };
 
 const RECORDINGS: Recording[] = [
   { name: "first-image", commands: ['gesso generate "a red bicycle by the sea" -o bike.png'], moment: /processing/ },
@@ -37,6 +42,23 @@ const RECORDINGS: Recording[] = [
   {
     name: "failure",
     commands: ['gesso generate "a lighthouse [sandbox:fail]" -o lighthouse.png', "echo $?"],
+  },
+  ...[
+    { name: "explain-failed", run: '"a lighthouse [sandbox:fail]"' },
+    { name: "explain-unknown", run: '"a lighthouse [sandbox:drop,no_callback]" --model vendora' },
+    { name: "explain-retried", run: '"a boat [sandbox:unavailable=2]"' },
+  ].map(({ name, run }) => ({
+    ...{ name, page: RUNBOOKS },
+    before: [`run=$(gesso generate ${run} --no-wait -q)`, "gesso runs watch $run"],
+    commands: ["gesso admin explain $run"],
+  })),
+  {
+    ...{ name: "explain-canceled", page: RUNBOOKS },
+    before: [
+      'run=$(gesso generate "a boat [sandbox:never]" --no-wait -q)',
+      "sleep 1; gesso runs cancel $run; gesso runs watch $run",
+    ],
+    commands: ["gesso admin explain $run"],
   },
 ];
 
@@ -87,13 +109,13 @@ async function record({ before = [], commands, moment }: Recording): Promise<str
   return frames.join("\n\n");
 }
 
-function writeRecording(name: string, text: string): void {
-  const page = readFileSync(PAGE, "utf8");
+function writeRecording({ name, page: path = COMMAND_LINE }: Recording, text: string): void {
+  const page = readFileSync(path, "utf8");
   const block = new RegExp(`(<!-- recording ${name} -->\\n\\n\`\`\`text\\n)[\\s\\S]*?(\\n\`\`\`)`);
-  if (!block.test(page)) throw new Error(`${PAGE} has no place for the recording ${name}`);
+  if (!block.test(page)) throw new Error(`${path} has no place for the recording ${name}`);
   const lines = text.split("\n").map((line) => line.trimEnd());
   writeFileSync(
-    PAGE,
+    path,
     page.replace(block, (_, start, end) => `${start}${lines.join("\n")}${end}`),
   );
 }
@@ -105,15 +127,17 @@ writeFileSync(
     .join("")}`,
 );
 process.env.GESSO_CONFIG = join(folder, "gesso.yaml");
+process.env.UNKNOWN_SECONDS = "5";
 const gesso = await startGesso({ dataDir: join(folder, "data"), log: () => {} });
 try {
   startShell(gesso.url, gesso.key);
   await waitUntil("no prompt", () => countPrompts() > 0);
   await (await type("PS1='$ '"))();
-  for (const recording of RECORDINGS) {
+  const only = process.argv.find((each) => each.startsWith("--only="))?.slice("--only=".length) ?? "";
+  for (const recording of RECORDINGS.filter(({ name }) => name.startsWith(only))) {
     const text = (await record(recording)).replaceAll(gesso.url, "http://127.0.0.1:7788");
     console.log(`--- ${recording.name}\n${text}`);
-    if (!process.argv.includes("--dry-run")) writeRecording(recording.name, text);
+    if (!process.argv.includes("--dry-run")) writeRecording(recording, text);
   }
 } finally {
   tmux("kill-server");

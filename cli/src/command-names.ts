@@ -59,6 +59,7 @@ export const NAMED_COMMANDS: NamedCommand[] = [
   single("images upload-mask", "images.uploadMask", "file"),
   single("prompts enhance", "prompts.enhance", "prompt"),
   single("prompts create", "prompts.create", "name", "text"),
+  single("verify", "provenance.verify", "file"),
   single("runs layers", "edit.getLayers"),
   single("runs estimate", "runs.estimate", "operation"),
   { ...single("cost", "usage.get"), description: "Show usage and cost by day, key, model and operation." },
@@ -81,6 +82,7 @@ export const HAND_WRITTEN: Record<string, string> = {
 
 /** What `gesso --help` says about a group of commands. */
 export const GROUP_DESCRIPTIONS: Record<string, string> = {
+  admin: "Explain and repair runs, and pause parts of the installation (operator).",
   audit: "Read the audit log.",
   images: "Upload images, and other operations on images.",
   keys: "Manage API keys.",

@@ -25,6 +25,11 @@ export const COMMANDS: Record<string, CommandEntry> = {
     group: GROUPS.server,
     load: async () => (await import("./commands/dev.ts")).devCommand(),
   },
+  init: {
+    description: "Create the secrets of a deployment with Docker Compose.",
+    group: GROUPS.server,
+    load: async () => (await import("./commands/init.ts")).initCommand(),
+  },
   console: {
     description: "Print a link that signs in to the console.",
     group: GROUPS.server,
@@ -34,6 +39,11 @@ export const COMMANDS: Record<string, CommandEntry> = {
     description: "Check the configuration, the dependencies and every enabled provider.",
     group: GROUPS.server,
     load: async () => (await import("./commands/doctor.ts")).doctorCommand(),
+  },
+  upgrade: {
+    description: "Check whether this version can replace the one that runs.",
+    group: GROUPS.server,
+    load: async () => (await import("./commands/upgrade.ts")).upgradeCommand(),
   },
   config: {
     description: "Print the settings of the server.",

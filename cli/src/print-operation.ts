@@ -10,6 +10,11 @@ import { printEvents } from "./runs/print-events.ts";
 
 type Flags = OutputFlags & { idempotencyKey?: string };
 
+/** Responses that scripts take as a failure although the request succeeded. */
+const IS_FAILURE: Record<string, (response: Record<string, unknown>) => boolean> = {
+  "provenance.verify": ({ result }) => result !== "intact",
+};
+
 const refuseUpload: UploadFile = async () => {
   throw commandError("usage", "This field takes a URL or a run ID, not a file.");
 };
@@ -26,7 +31,8 @@ export const printOperation = ({ command, flags, read }: OperationCommandLine): 
       const mode = selectOutputMode(own);
       if (operation.isStream) return printEvents(client.events.stream(input), mode);
       const options = idempotencyKey === undefined ? {} : { idempotencyKey };
-      printResponse(operation.name, await callOperation(client, operation, input, options), mode);
-      return EXIT_CODES.ok;
+      const response = await callOperation(client, operation, input, options);
+      printResponse(operation.name, response, mode);
+      return IS_FAILURE[operation.name]?.(response) === true ? EXIT_CODES.failed : EXIT_CODES.ok;
     },
   );

@@ -12,7 +12,15 @@ import { createOutputCache } from "./output-cache.ts";
 import { createJobRunner } from "./runner.ts";
 import { createEncoder } from "./video/encoder.ts";
 
-export type SandboxOptions = { port: number; dataDir: string; key: string; host?: string; ffmpeg?: string };
+export type SandboxOptions = {
+  port: number;
+  dataDir: string;
+  key: string;
+  host?: string;
+  /** Where callers reach the sandbox, if that is not its host and port: result URLs begin with it. */
+  publicUrl?: string;
+  ffmpeg?: string;
+};
 export type Sandbox = { url: string; close(): Promise<void> };
 
 /** Longer than callers keep idle connections, so that the sandbox never closes one that is about to be used. */
@@ -26,11 +34,12 @@ const listen = async (server: Server, port: number, host: string): Promise<strin
 };
 
 export const startSandbox = async (options: SandboxOptions): Promise<Sandbox> => {
-  const { port, dataDir, key, host = "127.0.0.1", ffmpeg = "ffmpeg" } = options;
+  const { port, dataDir, key, host = "127.0.0.1", publicUrl, ffmpeg = "ffmpeg" } = options;
   const jobStore = openJobStore(dataDir);
   const server = createServer();
   // The URL is part of every response, so it must be known before the services are created.
-  const url = await listen(server, port, host);
+  const listenUrl = await listen(server, port, host);
+  const url = publicUrl?.replace(/\/+$/, "") ?? listenUrl;
   const closing = new AbortController();
   const callbacks = createCallbackSender(key);
   const inputs = createInputFiles(dataDir, closing.signal);

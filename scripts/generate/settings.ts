@@ -16,6 +16,7 @@ const TITLES: Record<keyof typeof environmentSchemas, string> = {
   CatalogueEnv: "Providers and models",
   FetchEnv: "URL fetching",
   DecoderEnv: "Image decoding",
+  ProvenanceEnv: "Provenance",
   AccessEnv: "Authentication",
   CustomModelsEnv: "Custom models",
   RunLimitsEnv: "Timeouts",
@@ -25,6 +26,8 @@ const TITLES: Record<keyof typeof environmentSchemas, string> = {
   WebhookEnv: "Webhooks",
   EventStreamsEnv: "Event streams",
   LogEnv: "Logging",
+  MetricsEnv: "Metrics",
+  TracingEnv: "Traces",
   CrashPointEnv: "Tests",
 };
 
@@ -68,7 +71,11 @@ export function generateSettingsPage(): string {
   });
   const opening =
     "Gesso reads its settings from environment variables, once at start. Change a setting and restart to apply it.";
-  return page("Settings", opening, ...parts);
+  const files =
+    "Every setting can also be read from a file: set its name with `_FILE` to the path, for example " +
+    "`GESSO_SECRET_FILE=/run/secrets/gesso_secret`. Line breaks at the end of the file are ignored. Gesso does not start if " +
+    "a setting and its file are both set, or if the file is empty or cannot be read.";
+  return page("Settings", opening, files, ...parts);
 }
 
 export function generateEnvExample(): string {

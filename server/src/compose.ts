@@ -14,8 +14,10 @@ import type { Config } from "./config.ts";
 import { createAuditSeal } from "./db/access/audit-seal.ts";
 import { createKeyDerivation } from "./db/access/derive-keys.ts";
 import { connectDatabase } from "./db/connect.ts";
+import { readInstallationFigures } from "./db/installation-figures.ts";
 import { openSnapshot } from "./db/snapshot.ts";
 import { createInstallationCheck } from "./doctor/check-installation.ts";
+import { createEngineAdmin } from "./engine/engine-admin.ts";
 import { createEngineClient } from "./engine/engine-client.ts";
 import { createAdmission } from "./http/admission.ts";
 import { createClientAddressFinder } from "./http/client-address.ts";
@@ -27,17 +29,25 @@ import { createPixelTasks } from "./images/pixel-tasks.ts";
 import { createThumbnailMaker } from "./images/thumbnail.ts";
 import { createVideoFrames } from "./images/video-frames.ts";
 import type { Clock } from "./kit/clock.ts";
+import { VERSION } from "./kit/version.ts";
 import { createCrashPoint } from "./observe/crash-points.ts";
+import { observeInstallation } from "./observe/installation-gauges.ts";
 import { createLogger } from "./observe/log.ts";
+import { createMetrics, type Metrics } from "./observe/metrics.ts";
+import { traceHttp, traceStorage, traceWebhookClient } from "./observe/trace-dependencies.ts";
+import type { Tracing } from "./observe/tracing.ts";
 import { createIpRangeMatcher } from "./outbound/ip-ranges.ts";
 import { createOutboundHttp } from "./outbound/outbound-http.ts";
+import { postBytes } from "./outbound/post-bytes.ts";
 import { trustedFetch } from "./outbound/trusted-fetch.ts";
 import { trustedHttpGet } from "./outbound/trusted-http-get.ts";
+import { createProvenanceService } from "./provenance/provenance-service.ts";
 import { createCircuitBreaker } from "./runs/circuit-breaker.ts";
 import { parseAllowedLoras } from "./runs/custom-models.ts";
 import { createExhaustedBudgetLog } from "./runs/exhausted-budget-log.ts";
 import { createJobFiles } from "./runs/job-files.ts";
 import { createNotifications } from "./runs/notifications.ts";
+import { createProvenancePolicies } from "./runs/provenance-policy.ts";
 import type { ProviderCallbacks } from "./runs/provider-context.ts";
 import { createProviderRegistry } from "./runs/provider-registry.ts";
 import { createResponseSpool } from "./runs/response-spool.ts";
@@ -45,6 +55,7 @@ import { parseRunSettings } from "./runs/run-settings.ts";
 import type { ProcessRuntime, Services } from "./runs/services.ts";
 import { createAssetStore } from "./storage/asset-store.ts";
 import { createAssetUrlSigner } from "./storage/asset-urls.ts";
+import { countFailures } from "./storage/count-failures.ts";
 import { createStorage } from "./storage/create-storage.ts";
 import { createWebhookService } from "./webhooks/create-webhook-service.ts";
 import { createWebhookPolicy } from "./webhooks/webhook-policy.ts";
@@ -60,12 +71,14 @@ type KeyDerivation = ReturnType<typeof createKeyDerivation>;
 const isPubliclyReachable = (url: string) =>
   !/^(localhost|127\.|10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|\[)/.test(new URL(url).hostname);
 
-const createRuntime = (config: Config, role: string): ProcessRuntime => ({
+const createRuntime = (config: Config, role: string, metrics: Metrics, tracing: Tracing): ProcessRuntime => ({
   clock: systemClock,
   random: Math.random,
   ids: { next: () => v7() },
   settings: parseRunSettings(config),
-  log: createLogger(config, role),
+  log: createLogger(config, role, undefined, tracing.isEnabled ? tracing.logFields : undefined),
+  metrics,
+  tracing,
   crashPoint: createCrashPoint(config),
 });
 
@@ -79,7 +92,7 @@ export function composeSecretStore(config: Config) {
   return { database, secretCipher, audit, close: () => Promise.all([database.close(), httpClient.close()]) };
 }
 
-function composeAccess(config: Config, { database, clock, ids }: Services, deriveKeys: KeyDerivation) {
+function composeAccess(config: Config, { database, clock, ids, provenance }: Services, deriveKeys: KeyDerivation) {
   const keys = createApiKeyLookup(database, clock);
   const accessTokens = createAccessTokens({ secrets: deriveKeys("tokens"), keys, clock });
   const issuers = createIssuers(config.OIDC_ISSUERS, { database, get: trustedHttpGet, clock });
@@ -95,6 +108,8 @@ function composeAccess(config: Config, { database, clock, ids }: Services, deriv
     authenticator: createAuthenticator({ keys, accessTokens, issuers, unknownKeys }),
     access: {
       ...{ systemDatabase: database, accessTokens, ids, clock, invalidateCredentials },
+      canSign: provenance.canSign,
+      cell: config.CELL,
       publicUrl: config.PUBLIC_URL,
     },
     cliIssuers: listCliIssuers(config.OIDC_ISSUERS),
@@ -121,32 +136,72 @@ const toInstallation = (config: Config) => ({
   ...{ enabledProviders: config.providers, disabledProviders: config.disabledProviders },
 });
 
-export function composeServices(config: Config, role: string) {
+function composeAssets(config: Config, deriveKeys: KeyDerivation, { metrics, tracing }: ProcessRuntime) {
+  const countFailure = (operation: string) => metrics.count("gesso.storage.failures", { operation });
+  const urls = createAssetUrlSigner(deriveKeys("assets"), config.PUBLIC_URL);
+  const storage = traceStorage(tracing, countFailures(createStorage(config), countFailure));
+  return createAssetStore(storage, urls, config.PUBLIC_URL);
+}
+
+function composeImages(config: Config, { metrics, log }: ProcessRuntime) {
+  const { DECODERS: count, DECODER_MEGABYTES: megabytes, DECODER_SECONDS: seconds } = config;
+  const onFailure = () => metrics.count("gesso.decoder.failures", {});
+  const decoders = createDecoderPool({ count, megabytes, seconds, log, onFailure });
+  const videoFrames = createVideoFrames({ decoders, count, megabytes, seconds });
+  return {
+    decoders,
+    images: createImageDecoder(decoders),
+    videoFrames,
+    thumbnails: createThumbnailMaker({ decoders, videoFrames, isEnabled: config.THUMBNAILS }),
+  };
+}
+
+const composeCallbacks = (config: Config, signer: ReturnType<typeof createCallbackSigner>): ProviderCallbacks => ({
+  isPublicUrlReachable: config.PUBLIC_URL_IS_REACHABLE ?? isPubliclyReachable(config.PUBLIC_URL),
+  signUrl: (provider, attempt) => `${config.PUBLIC_URL}${callbackPath({ provider, ...attempt }, signer)}`,
+});
+
+function composeProvenance(config: Config, { database, clock }: Pick<Services, "database" | "clock">) {
+  const limits = { megabytes: config.DECODER_MEGABYTES, seconds: config.DECODER_SECONDS };
+  const provenance = createProvenanceService(config, { clock, postBytes, ...limits });
+  const { defaultMode } = provenance;
+  return { provenance, findProvenancePolicy: createProvenancePolicies({ database, clock, defaultMode }) };
+}
+
+const composeAdmin = (config: Config, { clock, ids, notifications, settings, providers }: Services) => ({
+  ...{ clock, ids, notifications },
+  listInvocations: createEngineAdmin(config.RESTATE_ADMIN_URL).listInvocations,
+  deadlineSeconds: settings.timeouts.deadlineSeconds,
+  providerIds: providers.enabled.map(({ provider }) => provider.id),
+});
+
+/** The service that sends webhooks, with a span for each request of a traced run. */
+function composeWebhooks(config: Config, deriveKeys: KeyDerivation, { tracing }: ProcessRuntime) {
+  const service = createWebhookService(config, deriveKeys);
+  return { ...service, httpClient: traceWebhookClient(tracing, service.httpClient) };
+}
+
+export function composeServices(config: Config, role: string, tracing: Tracing) {
   const deriveKeys = createKeyDerivation(config);
-  const runtime = createRuntime(config, role);
+  const metricsServer = createMetrics(config, { role, version: VERSION });
+  const runtime = createRuntime(config, role, metricsServer.metrics, tracing);
   const { clock, random, ids, log, crashPoint, settings } = runtime;
   const database = connectDatabase(config);
   const slowDatabase = connectDatabase({ ...config, DATABASE_POOL: 2 }, "gesso_system", SLOW_STATEMENTS);
   const engineClient = createEngineClient(config.RESTATE_INGRESS_URL.split(","));
 
-  const urls = createAssetUrlSigner(deriveKeys("assets"), config.PUBLIC_URL);
-  const assets = createAssetStore(createStorage(config), urls, config.PUBLIC_URL);
-  const http = createOutboundHttp(config, config.PUBLIC_URL);
-  const { DECODERS: count, DECODER_MEGABYTES: megabytes, DECODER_SECONDS: seconds } = config;
-  const decoders = createDecoderPool({ count, megabytes, seconds, log });
-  const images = createImageDecoder(decoders);
-  const videoFrames = createVideoFrames({ decoders, count, megabytes, seconds });
-  const thumbnails = createThumbnailMaker({ decoders, videoFrames, isEnabled: config.THUMBNAILS });
+  const assets = composeAssets(config, deriveKeys, runtime);
+  const http = traceHttp(tracing, createOutboundHttp(config, config.PUBLIC_URL));
+  const { decoders, ...imageServices } = composeImages(config, runtime);
+  const { images, thumbnails } = imageServices;
+  const provenanceServices = composeProvenance(config, { database, clock });
 
   const callbackSigner = createCallbackSigner(deriveKeys("callbacks"));
-  const callbacks: ProviderCallbacks = {
-    isPublicUrlReachable: config.PUBLIC_URL_IS_REACHABLE ?? isPubliclyReachable(config.PUBLIC_URL),
-    signUrl: (provider, attempt) => `${config.PUBLIC_URL}${callbackPath({ provider, ...attempt }, callbackSigner)}`,
-  };
+  const callbacks = composeCallbacks(config, callbackSigner);
   const breakerPolicy = { failures: config.BREAKER_FAILURES, seconds: config.BREAKER_SECONDS };
   const circuitBreaker = createCircuitBreaker(database, breakerPolicy, clock);
   const { submitSeconds } = settings.timeouts;
-  const webhookService = createWebhookService(config, deriveKeys);
+  const webhookService = composeWebhooks(config, deriveKeys, runtime);
 
   const services: Services = {
     ...runtime,
@@ -155,15 +210,14 @@ export function composeServices(config: Config, role: string) {
     openSnapshot: () => openSnapshot(config.DATABASE_URL, { statementMs: SLOW_STATEMENTS.statementMs }),
     assets,
     http,
-    images,
-    videoFrames,
-    thumbnails,
+    ...imageServices,
     providers: createProviderRegistry(config.providers, circuitBreaker, {
       ...{ http, callbacks, submitSeconds, clock },
       runPixelTask: createPixelTasks(decoders),
       isWeakIsolationAllowed: config.ALLOW_WEAK_ISOLATION,
     }),
-    jobFiles: createJobFiles({ database, assets, http, images, thumbnails, crashPoint, log }),
+    ...provenanceServices,
+    jobFiles: createJobFiles({ database, assets, http, images, thumbnails, crashPoint, log, ...provenanceServices }),
     spool: createResponseSpool(config, ids),
     notifications: createNotifications(database, engineClient),
     webhooks: createWebhookPolicy(webhookService),
@@ -171,9 +225,11 @@ export function composeServices(config: Config, role: string) {
     logExhaustedBudget: createExhaustedBudgetLog({ clock, log }),
   };
 
+  observeProcess(services, role);
   return {
     services,
-    webhookServices: { ...webhookService, database, assets, ids, clock, log },
+    startMetrics: metricsServer.start,
+    webhookServices: { ...webhookService, database, assets, ids, clock, log, tracing },
     engineClient,
     callbackSigner,
     audit: createAuditSeal({ database, keys: deriveKeys("audit"), clock, log }),
@@ -182,14 +238,30 @@ export function composeServices(config: Config, role: string) {
     /** How the processes that decode images are isolated. */
     sandboxStatus: decoders.sandboxStatus,
     findClientAddress: createClientAddressFinder(createIpRangeMatcher(config.TRUSTED_PROXIES)),
+    admin: composeAdmin(config, services),
     cursors: createCursorSigner(deriveKeys("cursors"), clock),
     mcp: composeMcp(config, deriveKeys),
     checkInstallation: createInstallationCheck(toInstallation(config), { clock }),
     findImageLibraryProblem: async () => findLibraryProblem((await decoders.sandboxStatus())?.libraries),
     async close() {
       decoders.close();
+      services.provenance.close();
       await Promise.all([engineClient.close(), http.close(), webhookService.httpClient.close()]);
+      await Promise.all([metricsServer.close(), tracing.close()]);
       await Promise.all([database.close(), slowDatabase.close()]);
     },
   };
+}
+
+/** API processes leave the figures of the installation to the workers: they are the same in every process. */
+function observeProcess({ metrics, database, providers, clock }: Services, role: string): void {
+  metrics.observe(["gesso.database.pool_wait"], async () => [
+    { name: "gesso.database.pool_wait", value: database.poolWaitMs() / 1000, labels: {} },
+  ]);
+  if (role === "api") return;
+  observeInstallation(metrics, {
+    read: () => readInstallationFigures(database),
+    providers: providers.enabled.map(({ provider }) => provider.id),
+    clock,
+  });
 }

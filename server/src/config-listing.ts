@@ -11,16 +11,16 @@ export type ConfigurationListing = { settings: ListedSetting[]; problems: string
 
 type Environment = Record<string, string | undefined>;
 const REDACTED = "[redacted]";
-const SECRET_SETTING = /KEY|SECRET|TOKEN|PASSWORD/;
+const SECRET_SETTING = /KEY|SECRET|TOKEN|PASSWORD|OTLP_HEADERS/;
 /** Fields inside a setting, such as `client_secret`. Others, such as `token_types`, only mention one. */
 const SECRET_FIELD = /(?:^|_)(?:key|secret|token|password)s?$/i;
 
 /** `devSettings`: names of the variables that `gesso dev` has set, not the operator. */
 export function listConfiguration(devSettings: readonly string[], environment?: Environment): ConfigurationListing {
-  const env = readEnvironment(environment);
+  const { environment: env, files, problems: fileProblems } = readEnvironment(environment);
   const report = inspectConfiguration(env);
   const sourceOf = (name: string) =>
-    env[name] === undefined ? "default" : devSettings.includes(name) ? "gesso dev" : "environment";
+    files.get(name) ?? (env[name] === undefined ? "default" : devSettings.includes(name) ? "gesso dev" : "environment");
   const listSchema = (schema: z.ZodObject): ListedSetting[] =>
     Object.entries(schema.shape).map(([name, field]) => {
       const parsed = (field as z.ZodType).safeParse(env[name]);
@@ -41,7 +41,7 @@ export function listConfiguration(devSettings: readonly string[], environment?: 
   );
   return {
     settings: [...unique.values(), ...listProviders(report), ...listCatalogue(report.catalogue.path)],
-    problems: report.catalogue.problems,
+    problems: [...fileProblems.values(), ...report.catalogue.problems],
   };
 }
 

@@ -20,13 +20,17 @@ import { McpEnv } from "./http/mcp/confirm-cost.ts";
 import { DecoderEnv } from "./images/decoder-pool.ts";
 import { CrashPointEnv } from "./observe/crash-points.ts";
 import { LogEnv } from "./observe/log.ts";
+import { MetricsEnv } from "./observe/metrics.ts";
+import { TracingEnv } from "./observe/tracing.ts";
 import { FetchEnv, ipRangeList } from "./outbound/fetch-settings.ts";
+import { findProvenanceProblems, ProvenanceEnv } from "./provenance/settings.ts";
 import { providers } from "./providers/all.ts";
 import type { Provider } from "./providers/provider.ts";
 import { CustomModelsEnv } from "./runs/custom-models.ts";
 import type { EnabledProvider } from "./runs/provider-registry.ts";
 import { SpoolEnv } from "./runs/response-spool.ts";
 import { RetentionEnv, RunLimitsEnv } from "./runs/run-settings.ts";
+import { readSettingFiles, type SettingFiles } from "./setting-files.ts";
 import { StorageEnv } from "./storage/create-storage.ts";
 import { WebhookEnv } from "./webhooks/settings.ts";
 
@@ -70,6 +74,7 @@ export const environmentSchemas = {
   CatalogueEnv,
   FetchEnv,
   DecoderEnv,
+  ProvenanceEnv,
   AccessEnv,
   CustomModelsEnv,
   RunLimitsEnv,
@@ -79,6 +84,8 @@ export const environmentSchemas = {
   WebhookEnv,
   EventStreamsEnv,
   LogEnv,
+  MetricsEnv,
+  TracingEnv,
   CrashPointEnv,
 };
 
@@ -92,6 +99,7 @@ const Env = z
     ...CatalogueEnv.shape,
     ...FetchEnv.shape,
     ...DecoderEnv.shape,
+    ...ProvenanceEnv.shape,
     ...AccessEnv.shape,
     ...CustomModelsEnv.shape,
     ...RunLimitsEnv.shape,
@@ -101,6 +109,8 @@ const Env = z
     ...WebhookEnv.shape,
     ...EventStreamsEnv.shape,
     ...LogEnv.shape,
+    ...MetricsEnv.shape,
+    ...TracingEnv.shape,
     ...CrashPointEnv.shape,
   })
   .superRefine(({ WORKER_HOST, RESTATE_IDENTITY_KEYS }, context) => {
@@ -114,7 +124,7 @@ const Env = z
     });
   })
   .superRefine((settings, context) => {
-    for (const { name, message } of findWeakProductionSettings(settings))
+    for (const { name, message } of [...findWeakProductionSettings(settings), ...findProvenanceProblems(settings)])
       context.addIssue({ code: "custom", path: [name], message });
   });
 
@@ -140,12 +150,12 @@ export type ConfigurationReport = {
 
 type Environment = Record<string, string | undefined>;
 
-/** `NAME=` in an env file means that the setting is absent. */
-export const readEnvironment = (environment: Environment = process.env): Environment =>
-  Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ""));
+/** `NAME=` in an env file means that the setting is absent. `NAME_FILE` names a file with the value. */
+export const readEnvironment = (environment: Environment = process.env): SettingFiles =>
+  readSettingFiles(Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== "")), settingNames());
 
 export function inspectConfiguration(environment?: Environment): ConfigurationReport {
-  const env = readEnvironment(environment);
+  const { environment: env, problems: fileProblems } = readEnvironment(environment);
   const parsed = Env.safeParse(env);
   const { GESSO_CONFIG: path } = CatalogueEnv.parse(env);
   const { file, problems, formatProblems, exists } = loadCatalogue(path, env.GESSO_CONFIG !== undefined);
@@ -172,9 +182,9 @@ export function inspectConfiguration(environment?: Environment): ConfigurationRe
       });
   }
   return {
-    settings: parsed.data,
+    settings: fileProblems.size === 0 ? parsed.data : undefined,
     isServer: Object.keys({ ...DatabaseEnv.shape, GESSO_SECRET: true }).some((name) => env[name] !== undefined),
-    missing: parsed.success ? [] : describeEnvironmentIssues(parsed.error, env),
+    missing: describeEnvironmentIssues(parsed.error, env, fileProblems),
     catalogue: {
       path,
       exists: exists,
@@ -185,12 +195,20 @@ export function inspectConfiguration(environment?: Environment): ConfigurationRe
   };
 }
 
-/** One sentence per missing or invalid setting. */
-const describeEnvironmentIssues = ({ issues }: z.ZodError, env: Environment): string[] =>
-  issues.map(({ path, message }) => {
-    const name = path.map(String).join(".");
-    return path.length === 0 ? message : `${name}${env[name] === undefined ? " is not set" : `: ${message}`}`;
-  });
+/** One sentence per missing or invalid setting, and per file of a setting that cannot be used. */
+const describeEnvironmentIssues = (
+  error: z.ZodError | undefined,
+  env: Environment,
+  fileProblems: SettingFiles["problems"],
+): string[] => [
+  ...fileProblems.values(),
+  ...(error?.issues ?? [])
+    .filter(({ path }) => !fileProblems.has(path.map(String).join(".")))
+    .map(({ path, message }) => {
+      const name = path.map(String).join(".");
+      return path.length === 0 ? message : `${name}${env[name] === undefined ? " is not set" : `: ${message}`}`;
+    }),
+];
 
 /** Why a provider is off: its missing and invalid settings. */
 function explainDisabledProvider(
@@ -237,13 +255,13 @@ export const configurationError = (lines: string[]): Error =>
  * environment contains a credential of any other part.
  */
 export function readFetcherConfig(environment?: Environment) {
-  const env = readEnvironment(environment);
+  const { environment: env, problems: fileProblems } = readEnvironment(environment);
   const parsed = z
     .object({ ...FetchEnv.shape, ...LogEnv.shape, PUBLIC_URL: HttpEnv.shape.PUBLIC_URL })
     .required({ FETCHER_TOKEN: true })
     .safeParse(env);
   const wrong = [
-    ...(parsed.success ? [] : describeEnvironmentIssues(parsed.error, env)),
+    ...describeEnvironmentIssues(parsed.error, env, fileProblems),
     ...[...new Set(settingNames())]
       .filter(
         (name) =>
@@ -255,6 +273,15 @@ export function readFetcherConfig(environment?: Environment) {
   ];
   if (!parsed.success || wrong.length > 0)
     throw configurationError(["The fetcher's configuration is invalid:", ...wrong]);
+  return Object.freeze(parsed.data);
+}
+
+/** Reads the settings of `--role migrate`, which needs the accounts of the database and no other credential. */
+export function readMigrationConfig(environment?: Environment) {
+  const { environment: env, problems } = readEnvironment(environment);
+  const parsed = DatabaseEnv.safeParse(env);
+  const wrong = describeEnvironmentIssues(parsed.error, env, problems);
+  if (!parsed.success || wrong.length > 0) throw configurationError(["The configuration is incomplete:", ...wrong]);
   return Object.freeze(parsed.data);
 }
 

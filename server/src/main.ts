@@ -1,9 +1,12 @@
 #!/usr/bin/env node
 // Starts the requested role: `--role api`, `--role worker`, or both with `--role all`. Any number of processes may run.
 // `--role fetcher` starts a process that fetches URLs for all others and has none of their secrets.
+// `--role migrate` migrates the database and exits.
 // `--role doctor` checks the configuration and the dependencies, prints a report and exits.
+// `--role upgrade-check` checks whether this version can replace the one that runs, prints a report and exits.
 // `--role config` prints every setting, its value and its source, without secrets.
 // `--role reseal` encrypts stored secrets and authenticates the audit log with the current GESSO_SECRET, and exits.
+import { randomUUID } from "node:crypto";
 import type { Server } from "node:http";
 import { fileURLToPath } from "node:url";
 import { parseArgs, styleText } from "node:util";
@@ -18,14 +21,17 @@ import {
   isConfigurationError,
   readConfig,
   readFetcherConfig,
+  readMigrationConfig,
   removeSecretsFromEnvironment,
 } from "./config.ts";
 import { listConfiguration, renderListing } from "./config-listing.ts";
 import { repairEventClock } from "./db/event-log.ts";
 import { migrate } from "./db/migrate.ts";
 import { saveRetentionDays } from "./db/runs/retention.ts";
+import { waitForMigrations } from "./db/wait-for-migrations.ts";
+import { checkUpgrade } from "./doctor/check-upgrade.ts";
 import { diagnose } from "./doctor/doctor.ts";
-import { type Colorize, renderReport } from "./doctor/render-report.ts";
+import { type Colorize, renderReport, renderUpgradeReport } from "./doctor/render-report.ts";
 import { startWorker } from "./engine/worker.ts";
 import { createEventStreams } from "./events/event-streams.ts";
 import { createApp } from "./http/app.ts";
@@ -36,6 +42,8 @@ import { enforceMinimumUploadRate, SERVER_TIMEOUTS } from "./http/minimum-upload
 import { createClientRequests } from "./idempotency/client-requests.ts";
 import { describeIsolationProblem } from "./images/decoder-sandbox.ts";
 import type { Clock, Ids } from "./kit/clock.ts";
+import { VERSION } from "./kit/version.ts";
+import { createTracing } from "./observe/create-tracing.ts";
 import { createLogger } from "./observe/log.ts";
 import { startFetcher } from "./outbound/start-fetcher.ts";
 import { createRunWaiter } from "./runs/run-waiter.ts";
@@ -68,6 +76,7 @@ async function startHttp(composed: ComposedServices, config: Config, role: strin
           runs: { ...services, checkInstallation: composed.checkInstallation },
           webhooks: webhookServices,
           access,
+          admin: composed.admin,
           authenticator,
           admission,
           cursors,
@@ -135,6 +144,13 @@ async function runDoctor(isJson: boolean): Promise<number> {
   return report.ok ? 0 : 1;
 }
 
+async function runUpgradeCheck(isJson: boolean): Promise<number> {
+  const { settings, missing } = inspectConfiguration();
+  const report = await checkUpgrade(settings, missing);
+  process.stdout.write(isJson ? `${JSON.stringify(report, null, 2)}\n` : renderUpgradeReport(report, paint));
+  return report.ok ? 0 : 1;
+}
+
 /** Exit code 1: the server refuses a value. A missing setting is not an error here. */
 function runConfigListing({ json, sources, "dev-settings": devSettings }: Options): number {
   const listing = listConfiguration(devSettings.split(","));
@@ -159,6 +175,28 @@ async function runReseal(config: Config): Promise<number> {
   }
 }
 
+type DatabaseAccounts = Pick<Config, "DATABASE_URL" | "MIGRATION_DATABASE_URL">;
+const migrateAsOwner = ({ DATABASE_URL: url, MIGRATION_DATABASE_URL: ownerUrl = url }: DatabaseAccounts) =>
+  migrate(ownerUrl, url);
+
+async function runMigrations(): Promise<void> {
+  const applied = await migrateAsOwner(readMigrationConfig());
+  const names = applied.length > 0 ? `: ${applied.join(", ")}` : "";
+  process.stdout.write(`${applied.length} migrations applied${names}\n`);
+}
+
+/** Migrates, or waits for the process that migrates. */
+async function requireSchema(config: Config): Promise<void> {
+  if (config.MIGRATE_AT_START) {
+    await migrateAsOwner(config);
+    return;
+  }
+  const missing = await waitForMigrations(config.DATABASE_URL);
+  if (missing.length === 0) return;
+  const fix = "Start gesso-server --role migrate, or set MIGRATE_AT_START=true.";
+  throw configurationError([`The database lacks migrations of this version: ${missing.join(", ")}.`, fix]);
+}
+
 const OPTIONS = {
   role: { type: "string", default: "all" },
   json: { type: "boolean", default: false },
@@ -166,7 +204,7 @@ const OPTIONS = {
   "dev-settings": { type: "string", default: "" },
 } as const;
 type Options = ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>["values"];
-const ROLES = ["api", "worker", "all", "fetcher", "doctor", "config", "reseal"];
+const ROLES = ["api", "worker", "all", "fetcher", "doctor", "upgrade-check", "config", "reseal", "migrate"];
 
 async function main(): Promise<void> {
   const options = parseArgs({ options: OPTIONS }).values;
@@ -174,6 +212,10 @@ async function main(): Promise<void> {
   if (!ROLES.includes(role)) throw new Error(`Unknown role ${role}. Roles: ${ROLES.join(", ")}.`);
   if (role === "doctor") {
     process.exitCode = await runDoctor(json);
+    return;
+  }
+  if (role === "upgrade-check") {
+    process.exitCode = await runUpgradeCheck(json);
     return;
   }
   if (role === "config") {
@@ -187,16 +229,21 @@ async function main(): Promise<void> {
     createLogger(config, role).info({ listen: config.FETCHER_LISTEN }, "ready");
     return;
   }
+  if (role === "migrate") {
+    await runMigrations();
+    return;
+  }
   const config = readConfig();
   if (role === "reseal") {
     process.exitCode = await runReseal(config);
     return;
   }
-  const composed = composeServices(config, role);
+  const tracing = await createTracing(config, { role, version: VERSION, instance: randomUUID() });
+  const composed = composeServices(config, role, tracing);
   const { services } = composed;
   if (!removeSecretsFromEnvironment()) services.log.warn({}, "the environment of this process still has secrets");
   await requireIsolation(composed, config);
-  await migrate(config.MIGRATION_DATABASE_URL ?? config.DATABASE_URL, config.DATABASE_URL);
+  await requireSchema(config);
   const firstKey = await bootstrapFirstKey(services.database, config);
   if (firstKey) process.stdout.write(`First API key (shown only once): ${firstKey}\n`);
   await repairEventClock(services.database);
@@ -222,11 +269,14 @@ async function main(): Promise<void> {
       ),
     );
   components.push(await startHttp(composed, config, role));
+  await composed.startMetrics();
   services.log.info({ port: config.PORT, providers: config.providers.map(({ provider }) => provider.id) }, "ready");
 
   stopOnSignal({
     async stop() {
-      await Promise.all(components.map((component) => component.stop()));
+      // A worker that waits for its runs stays healthy: load balancers must send it the requests of the engine.
+      if (role === "worker") for (const component of components) await component.stop();
+      else await Promise.all(components.map((component) => component.stop()));
       await composed.close();
     },
   });

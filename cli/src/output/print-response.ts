@@ -2,6 +2,8 @@
 import type { Run } from "@gesso/client";
 import { renderCatalogue } from "./render-catalogue.ts";
 import { renderCost } from "./render-cost.ts";
+import { renderExplanation } from "./render-explanation.ts";
+import { renderProvenanceReport, renderRunProvenance } from "./render-provenance.ts";
 import { renderRun, toRunRow } from "./render-run.ts";
 import { renderTree } from "./render-tree.ts";
 import { renderObject, renderTable } from "./table.ts";
@@ -31,6 +33,9 @@ const TEXT: Record<string, (response: never) => string[]> = {
   "runs.tree": renderTree,
   "usage.get": renderCost,
   "catalogue.get": renderCatalogue,
+  "admin.explain": renderExplanation,
+  "provenance.verify": renderProvenanceReport,
+  "runs.provenance": renderRunProvenance,
 };
 
 const isPage = (response: Response): boolean => Array.isArray(response.data) && "next_cursor" in response;

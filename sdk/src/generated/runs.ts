@@ -6,7 +6,7 @@ import { anyRequired } from "../field-rules.ts";
 import { arrayOf, boolean, enumOf, integer, object, text, uuid } from "../schema-builders.ts";
 import type { CallOptions } from "../settings.ts";
 import type { RunInputs } from "./run-inputs.ts";
-import type { CanceledRuns, Estimate, Run, RunEvent, RunHistogram, RunLedger, RunPage, RunTree, RunType } from "./shapes.ts";
+import type { CanceledRuns, Estimate, Run, RunEvent, RunHistogram, RunLedger, RunPage, RunProvenance, RunTree, RunType } from "./shapes.ts";
 
 /** Input of `runs.cancelAll`. */
 export type RunsCancelAllInput = {
@@ -156,6 +156,11 @@ export type Runs = {
    */
   list: (input?: RunsListInput, options?: CallOptions) => ListCall<RunPage>;
   /**
+   * Get what the outputs of a run say about their origin: signer, actions and ingredients, verified now.
+   * @example await client.runs.provenance("01990c3e-2f00-7000-8000-6f0c1a2b3c4d")
+   */
+  provenance: (run_id: string, options?: CallOptions) => Call<RunProvenance>;
+  /**
    * Create a run with the request of an earlier run and changes to it.
    * @example await client.runs.rerun("01990c3e-2f00-7000-8000-6f0c1a2b3c4d", { changes: {"seed":7} })
    */
@@ -241,6 +246,13 @@ export function runsOf(connection: Connection): Runs {
       path: "/api/v1/runs",
       fields: { limit: integer(1, 100), cursor: text(0, 1024), q: text(0, 200), status: enumOf("queued", "processing", "completed", "failed", "canceled"), run_type: text(0, 64), model: text(0, 128), key_id: uuid, user_id: text(0, 255), provider: text(0, 64), error_code: text(0, 64), roots: boolean, parent_run_id: uuid, starred: boolean, tag: text(1, 50), created_after: text(), created_before: text() },
     }),
+    provenance: withIdArgument(call(connection, {
+      name: "runs.provenance",
+      method: "GET",
+      path: "/api/v1/runs/{run_id}/provenance",
+      required: ["run_id"],
+      fields: { run_id: uuid },
+    }), "run_id"),
     rerun: withIdAndInput(callRun(connection, {
       name: "runs.rerun",
       path: "/api/v1/runs/{run_id}/rerun",

@@ -43,7 +43,7 @@ export type RunType = "background-removal" | "character-generation" | "combine" 
 export type ErrorCode = "ambiguous_credentials" | "asset_expired" | "asset_not_found" | "asset_unavailable" | "authentication_required" | "canceled_by_user" | "concurrency_limit_reached" | "confirmation_required" | "conflict" | "content_refused" | "cross_site_request" | "dependency_unavailable" | "frame_unavailable" | "headers_too_large" | "idempotency_in_progress" | "idempotency_key_invalid" | "idempotency_key_reused" | "image_animated_not_supported" | "image_too_many_pixels" | "image_too_small" | "image_undecodable" | "insufficient_credits" | "insufficient_scope" | "internal_error" | "invalid_api_key" | "invalid_cursor" | "invalid_json" | "invalid_token" | "login_too_old" | "mask_mismatch" | "method_not_allowed" | "model_not_found" | "model_unavailable" | "output_not_found" | "payload_too_large" | "permission_denied" | "prompt_not_found" | "provider_error" | "provider_outcome_unknown" | "provider_output_invalid" | "provider_rejected_input" | "provider_timeout" | "rate_limited" | "request_timeout" | "route_not_found" | "run_canceled" | "run_deleted" | "run_not_cancelable" | "run_not_found" | "run_not_ready" | "run_not_repeatable" | "run_timeout" | "service_overloaded" | "session_required" | "sign_in_code_invalid" | "sign_in_failed" | "source_fetch_failed" | "source_not_image" | "source_run_failed" | "source_too_large" | "spend_limit_reached" | "storage_failed" | "storage_quota_exceeded" | "sync_timeout" | "tenant_suspended" | "token_expired" | "too_many_parts" | "tree_too_deep" | "unsupported_content_encoding" | "unsupported_image_format" | "unsupported_media_type" | "unsupported_parameter" | "url_not_allowed" | "validation_error" | "webhook_url_not_allowed" | (string & {});
 
 /** Permission of a key or token: a resource with read, write or both. */
-export type Scope = "*" | "*:read" | `${"audit" | "catalogue" | "events" | "images" | "keys" | "members" | "models" | "prompts" | "runs" | "tenants" | "tokens" | "usage" | "videos" | "webhooks"}:${"read" | "write" | "*"}`;
+export type Scope = "*" | "*:read" | `${"audit" | "catalogue" | "events" | "images" | "keys" | "members" | "models" | "prompts" | "provenance" | "runs" | "tenants" | "tokens" | "usage" | "videos" | "webhooks"}:${"read" | "write" | "*"}`;
 
 /** Dimensions of a usage report, several separated by commas. */
 export type UsageBy = "day" | "key" | "model" | "operation" | `${"day" | "key" | "model" | "operation"},${string}`;
@@ -398,6 +398,37 @@ export type Extraction = Run & {
     }>;
 };
 
+/** API response: FileManifest */
+export type FileManifest = {
+  /** ID of the manifest in the file */
+  manifest_id: string;
+  title: string | null;
+  /** Program that wrote the manifest */
+  generator: string | null;
+  signer: ManifestSigner | null;
+  /** Run that made the file, as the manifest says. null for other programs */
+  run_id: string | null;
+  asset_id: string | null;
+  task: string | null;
+  model: string | null;
+  provider: string | null;
+  /** Prompt, if the tenant publishes prompts */
+  prompt: string | null;
+  actions: ManifestAction[];
+  /** Files that went into this one */
+  ingredients: ManifestIngredient[];
+};
+
+/** API response: FoundRun */
+export type FoundRun = {
+  run_id: string;
+  asset_id: string;
+  /** First run of its tree */
+  root_run_id: string;
+  /** How it was found. bytes: the file is the stored one. manifest: it has the manifest that Gesso stored. mark: only its metadata names the run, which any program can write */
+  proof: "bytes" | "manifest" | "mark" | (string & {});
+};
+
 /** API response: Generation */
 export type Generation = Run & {
   data: {
@@ -434,6 +465,16 @@ export type Identity = {
       /** Maximum total cost of the runs of a token. null: no such limit */
       max_spend: number | null;
     };
+};
+
+/** API response: ImageMatch */
+export type ImageMatch = {
+  run_id: string;
+  asset_id: string;
+  /** Bits that differ. 0: the same image, apart from its size and compression */
+  distance: number;
+  /** Bits of a fingerprint */
+  bits: number;
 };
 
 /** API response: Key */
@@ -492,6 +533,49 @@ export type Layers = {
   data: {
       layers: Layer[];
     };
+};
+
+/** API response: ManifestAction */
+export type ManifestAction = {
+  /** Action of the C2PA vocabulary, such as c2pa.created */
+  action: string;
+  when: string | null;
+  /** What did it: for files of Gesso the provider and the model */
+  software_agent: string | null;
+  /** What made the file, as a URL of the IPTC vocabulary */
+  digital_source_type: string | null;
+  /** For files of Gesso the task, such as image.edit */
+  description: string | null;
+};
+
+/** API response: ManifestIngredient */
+export type ManifestIngredient = {
+  title: string | null;
+  /** parentOf, componentOf or inputTo */
+  relationship: string | null;
+  media_type: string | null;
+  /** Its own manifest, in `manifests`. null if the ingredient has none */
+  manifest_id: string | null;
+  /** Run that the ingredient belongs to, as the manifest says */
+  run_id: string | null;
+  /** File of that run, as the manifest says */
+  asset_id: string | null;
+  /** Verdict on its own manifest. null if it has none */
+  result: "intact" | "content_changed" | "manifest_changed" | "manifest_swapped" | "file_cut" | "untrusted_signer" | "certificate_expired" | "no_manifest" | "unreadable" | (string & {}) | null;
+};
+
+/** API response: ManifestSigner */
+export type ManifestSigner = {
+  /** Common name of the certificate */
+  name: string | null;
+  /** Organization of the certificate */
+  organization: string | null;
+  /** Serial number of the certificate */
+  serial_number: string | null;
+  /** Signature algorithm, such as Es256 */
+  algorithm: string | null;
+  /** Time of a trusted time stamp. null without one */
+  time_stamp: string | null;
 };
 
 /** API response: Member */
@@ -609,6 +693,8 @@ export type NewTenant = {
   limits: TenantLimits;
   /** Days to keep a run's files after it ends. 0: forever. null: the installation's default */
   retention_days: number | null;
+  /** How outputs say what made them. null: the installation's default */
+  provenance: TenantProvenance | null;
   /** Whether Gesso refuses all credentials of the tenant and holds its runs and webhooks */
   suspended: boolean;
   created_at: string;
@@ -734,6 +820,29 @@ export type Output = {
   thumbnails: Thumbnails | null;
   /** ThumbHash in base64: about 25 bytes for a blurred placeholder. null without thumbnails */
   thumbhash: string | null;
+  /** How the file says what made it. null for uploads, if PROVENANCE is off, and for runs of earlier versions */
+  provenance: OutputProvenance | null;
+};
+
+/** API response: OutputProvenance */
+export type OutputProvenance = {
+  /** signed: the file has a C2PA manifest that this installation signed. marked: it has the IPTC digital source type. received: it has the C2PA manifest of the provider, unchanged */
+  status: "signed" | "marked" | "received" | (string & {});
+  /** What made the file, as a URL of the IPTC vocabulary */
+  digital_source_type: string;
+  /** SHA-256 of the C2PA manifest store. null without a manifest */
+  manifest_hash: string | null;
+};
+
+/** API response: PauseList */
+export type PauseList = {
+  data: Array<{
+      kind: "provider" | "tenant" | "duty" | (string & {});
+      name: string;
+      paused_at: string;
+      /** User who paused it */
+      paused_by: string;
+    }>;
 };
 
 /** API response: Prompt */
@@ -758,6 +867,45 @@ export type PromptPage = {
   data: Prompt[];
   /** Pass it as `cursor` to get the next page. null on the last page */
   next_cursor: string | null;
+};
+
+/** API response: ProvenanceReport */
+export type ProvenanceReport = {
+  /** intact: signed by a trusted signer and unchanged since. content_changed: the content is not the signed one. manifest_changed: the manifest itself was changed, or cannot be read. manifest_swapped: the manifest belongs to another file. file_cut: the file ends too early. untrusted_signer: unchanged, but no trusted certificate signed it. certificate_expired: unchanged, but the certificate has expired. no_manifest: nothing was signed. unreadable: the file is damaged */
+  result: "intact" | "content_changed" | "manifest_changed" | "manifest_swapped" | "file_cut" | "untrusted_signer" | "certificate_expired" | "no_manifest" | "unreadable" | (string & {});
+  /** The result as a sentence */
+  message: string;
+  media_type: string;
+  /** Who signed the file, as its certificate says. null without a manifest */
+  signer: ManifestSigner | null;
+  /** SHA-256 of the C2PA manifest store */
+  manifest_hash: string | null;
+  /** What made the file, by its manifest or its mark */
+  digital_source_type: string | null;
+  /** The metadata that simple tools read. null without a digital source type */
+  mark: {
+      /** What made the file, as a URL of the IPTC vocabulary */
+      digital_source_type: string;
+      creator_tool: string | null;
+      run_id: string | null;
+      asset_id: string | null;
+    } | null;
+  /** Codes of failed checks, as C2PA names them */
+  codes: string[];
+  /** The manifest of the file, then those of its ingredients, as far as they have one */
+  manifests: FileManifest[];
+  /** The run of your tenant that made the file. null if there is none */
+  run: FoundRun | null;
+  /** The output of your tenant that looks most like the file, if neither bytes nor manifest named a run. A similar image can be taken for a copy. null if none is similar */
+  match: ImageMatch | null;
+};
+
+/** API response: RebuiltEngine */
+export type RebuiltEngine = {
+  /** Runs that returned to the queue */
+  runs: number;
+  /** Webhook deliveries that returned to the queue */
+  deliveries: number;
 };
 
 /** API response: ReferenceGeneration */
@@ -786,6 +934,14 @@ export type ReferenceGeneration = {
   /** Error code, if the run failed or the request was refused */
   code?: ErrorCode;
   details?: Record<string, unknown>;
+};
+
+/** API response: RepairedRun */
+export type RepairedRun = {
+  /** ID of the run */
+  run_id: string;
+  /** State of the run after the change */
+  state: "ended" | "queued" | "quarantined" | (string & {});
 };
 
 /** API response: Run */
@@ -865,6 +1021,180 @@ export type RunEdge = {
   kind: "parent" | "reference" | (string & {});
   /** How the image of `to` was used: source or mask. link: the image was not used */
   role: "source" | "mask" | "link" | (string & {});
+};
+
+/** API response: RunExplanation */
+export type RunExplanation = {
+  /** ID of the run */
+  run_id: string;
+  /** Tenant of the run */
+  tenant_id: string;
+  user_id: string;
+  key_id: string | null;
+  operation: string;
+  status: "queued" | "processing" | "completed" | "failed" | "canceled" | (string & {});
+  model: string | null;
+  provider: string | null;
+  error: Fault | null;
+  /** What the run waits for, or why it ended, in plain sentences */
+  conclusion: string;
+  /** State of an open run. null after its end */
+  open: {
+      /** Provider that the run was planned for. Each tenant has one queue per lane */
+      lane: string;
+      /** Fencing token: the number of invocations that Gesso gave up */
+      epoch: number;
+      /** How often the run returned to the queue */
+      requeues: number;
+      /** Runs of the tenant that are before this one in its queue. null: not in the queue */
+      ahead: number | null;
+      /** Time when the dispatcher sent the run to the engine. null: it waits in the queue */
+      dispatched_at: string | null;
+      /** Gesso queues the run again after this time, unless a step renews the claim */
+      claim_expires_at: string | null;
+      /** The run fails after this time */
+      deadline_at: string;
+      /** Time of the request to cancel */
+      cancel_requested_at: string | null;
+      tenant_suspended: boolean;
+      /** Whether an operator has taken the run out of execution */
+      quarantined: boolean;
+      /** Provider requests in progress */
+      requests: Array<{
+          job: number;
+          activity: "working" | "waiting_for_slot" | "at_provider" | (string & {}) | null;
+          provider: string | null;
+          /** Time when the provider accepted the job */
+          submitted_at: string | null;
+          /** Time of the next poll */
+          next_poll_at: string | null;
+          /** Since when the provider does not respond to polls */
+          unreachable_since: string | null;
+          /** Since when the request waits for a slot of the provider */
+          slot_wanted_since: string | null;
+          /** Gesso queues the run again after this time */
+          claim_expires_at: string | null;
+        }>;
+    } | null;
+  /** What happened, in order */
+  timeline: Array<{
+      /** Time of the entry */
+      at: string;
+      /** What happened, in one or two words */
+      what: string;
+      /** Provider, outcome, file or author */
+      detail: string | null;
+    }>;
+  attempts: Array<{
+      /** Index of the job in the run, from 0 */
+      job: number;
+      /** Attempt number within the job, from 1 */
+      try: number;
+      provider: string;
+      /** Name of the model at the provider */
+      upstream: string | null;
+      state: "intent" | "submitted" | "succeeded" | "failed" | "unknown" | "abandoned" | (string & {});
+      /** Expected charge of the provider in US dollars. null: unknown */
+      price: number | null;
+      /** How often the request was sent with the same idempotency key */
+      sends: number;
+      /** The provider's ID of the job */
+      ticket: Record<string, unknown> | null;
+      error: Fault | null;
+      /** Time of the lease, just before the request was sent */
+      created_at: string;
+      /** End of the lease while the request may be in flight */
+      lease_until: string | null;
+      /** Since when the outcome is not known */
+      unknown_since: string | null;
+      /** Time when the provider accepted the job */
+      submitted_at: string | null;
+      /** Time of the end */
+      finished_at: string | null;
+      /** What the provider charged, in US dollars, as an operator settled an unknown outcome. null: not settled */
+      settled: number | null;
+    }>;
+  money: {
+      currency: "USD";
+      /** Reserved when the run was accepted */
+      reserved: number;
+      /** Charged when the run ended */
+      charged: number;
+      /** Returned from the reserve when the run ended */
+      released: number;
+      /** Charges of providers, certain or possible, for which the caller got nothing */
+      wasted: number;
+      /** Limits of the tenant and the key. Empty without limits */
+      budgets: Array<{
+          /** Owner of the limit */
+          of: "tenant" | "key" | (string & {});
+          /** Remaining prepaid balance. null if the tenant is not prepaid */
+          balance: number | null;
+          /** Used today, with reserves */
+          day_used: number;
+          day_limit: number | null;
+          /** Used this month, with reserves */
+          month_used: number;
+          month_limit: number | null;
+        }>;
+    };
+  engine: {
+      /** Whether Restate responded */
+      reachable: boolean;
+      invocations: Array<{
+          /** ID of the invocation in Restate */
+          id: string;
+          /** Epoch of the run that the invocation has */
+          epoch: number;
+          /** Status in Restate */
+          status: string;
+          /** Time of the start */
+          created_at: string | null;
+          /** Time of the end */
+          ended_at: string | null;
+          /** How often Restate sent the invocation to a worker */
+          retries: number;
+          /** Time of the next retry */
+          next_retry_at: string | null;
+          /** Last error of a step, as Restate has it */
+          last_failure: string | null;
+          /** Entries of the journal, without their content. Restate removes them 10 minutes after the end */
+          journal: Array<{
+              /** Time of the entry */
+              at: string | null;
+              /** Kind and name of the entry */
+              entry: string;
+            }>;
+        }>;
+    };
+  events: Array<{
+      /** Time of the event */
+      at: string;
+      type: string;
+    }>;
+  deliveries: Array<{
+      delivery_id: string;
+      type: string;
+      /** Receiver, without the query of its URL */
+      url: string;
+      status: "pending" | "delivered" | "exhausted" | "disabled" | "dropped" | (string & {});
+      attempts: number;
+      /** Time of the next attempt */
+      next_attempt_at: string | null;
+      /** HTTP status of the last response */
+      last_status: number | null;
+      last_error: string | null;
+    }>;
+  files: Array<{
+      asset_id: string;
+      role: string;
+      media_type: string;
+      size_bytes: number;
+      /** Time when the file was stored */
+      created_at: string;
+      /** Time when the file was deleted */
+      deleted_at: string | null;
+    }>;
 };
 
 /** API response: RunHistogram */
@@ -968,6 +1298,19 @@ export type RunPage = {
   next_cursor: string | null;
 };
 
+/** API response: RunProvenance */
+export type RunProvenance = {
+  run_id: string;
+  outputs: Array<{
+      asset_id: string;
+      media_type: string;
+      /** How the file says what made it. null for uploads, if PROVENANCE is off, and for runs of earlier versions */
+      provenance: OutputProvenance | null;
+      /** Verdict on the stored file. null if it was deleted */
+      report: ProvenanceReport | null;
+    }>;
+};
+
 /** API response: RunTree */
 export type RunTree = {
   /** First run of the tree */
@@ -986,6 +1329,42 @@ export type RunTree = {
       /** Completed runs with an unknown price. `amount` does not include them */
       unpriced: number;
     };
+};
+
+/** API response: SetAsideEventList */
+export type SetAsideEventList = {
+  data: Array<{
+      event_id: string;
+      run_id: string;
+      tenant_id: string;
+      /** Type of the event */
+      type: string;
+      /** Error of the last attempt */
+      reason: string;
+      /** Time of the next attempt */
+      retry_at: string;
+    }>;
+};
+
+/** API response: SettledOutcome */
+export type SettledOutcome = {
+  /** ID of the run */
+  run_id: string;
+  /** Index of the job in the run, from 0. 0 to 32767 */
+  job: number;
+  /** Attempt number within the job, from 1. 1 to 32767 */
+  try: number;
+  /** What the provider charged for the attempt, in US dollars. 0: it did not accept the job. 0 to 1000000 */
+  charged: number;
+  /** Waste that was recorded before, in US dollars. The ledger has the difference */
+  recorded: number;
+};
+
+/** API response: SkippedEvent */
+export type SkippedEvent = {
+  event_id: string;
+  /** Its message is never sent */
+  state: "skipped";
 };
 
 /** API response: SystemReport */
@@ -1053,6 +1432,8 @@ export type Tenant = {
   limits: TenantLimits;
   /** Days to keep a run's files after it ends. 0: forever. null: the installation's default */
   retention_days: number | null;
+  /** How outputs say what made them. null: the installation's default */
+  provenance: TenantProvenance | null;
   /** Whether Gesso refuses all credentials of the tenant and holds its runs and webhooks */
   suspended: boolean;
   created_at: string;
@@ -1119,6 +1500,14 @@ export type TenantPage = {
   data: Tenant[];
   /** Pass it as `cursor` to get the next page. null on the last page */
   next_cursor: string | null;
+};
+
+/** API response: TenantProvenance */
+export type TenantProvenance = {
+  /** As the setting PROVENANCE, for this tenant. null: the installation's setting. sign needs a certificate */
+  mode?: "off" | "mark" | "sign" | (string & {}) | null;
+  /** Whether C2PA manifests contain the prompt. Default: false */
+  prompt?: boolean;
 };
 
 /** API response: TenantUsage */
@@ -1200,6 +1589,32 @@ export type Token = {
   expires_in: number;
   /** Scopes of the token, separated by spaces */
   scope: string;
+};
+
+/** API response: UnknownOutcomeList */
+export type UnknownOutcomeList = {
+  data: Array<{
+      /** ID of the run */
+      run_id: string;
+      /** Tenant of the run */
+      tenant_id: string;
+      operation: string;
+      /** Index of the job in the run, from 0. 0 to 32767 */
+      job: number;
+      /** Attempt number within the job, from 1. 1 to 32767 */
+      try: number;
+      provider: string;
+      /** Name of the model at the provider */
+      upstream: string | null;
+      /** Key that Gesso sent to the provider */
+      idempotency_key: string;
+      /** Expected charge of the provider in US dollars. null: unknown */
+      price: number | null;
+      /** Since when the outcome is not known */
+      unknown_since: string;
+      /** Gesso still looks for the outcome while the run is open */
+      run_status: "queued" | "processing" | "completed" | "failed" | "canceled" | (string & {});
+    }>;
 };
 
 /** API response: Upload */

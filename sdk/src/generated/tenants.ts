@@ -2,9 +2,9 @@
 import { withIdArgument, withIdAndInput, call, callList, type Call, type ListCall } from "../call.ts";
 import type { Connection } from "../connection.ts";
 import { anyRequired } from "../field-rules.ts";
-import { boolean, integer, matching, number, text, uuid } from "../schema-builders.ts";
+import { boolean, integer, matching, number, object, text, uuid } from "../schema-builders.ts";
 import type { CallOptions } from "../settings.ts";
-import type { Balance, NewTenant, Tenant, TenantDeletion, TenantExport, TenantLimits, TenantPage, TenantUsage } from "./shapes.ts";
+import type { Balance, NewTenant, Tenant, TenantDeletion, TenantExport, TenantLimits, TenantPage, TenantProvenance, TenantUsage } from "./shapes.ts";
 
 /** Input of `tenants.create`. */
 export type TenantsCreateInput = {
@@ -56,6 +56,8 @@ export type TenantsUpdateInput = {
   limits?: TenantLimits;
   /** Days to keep a run's files after it ends. 0: forever. null: the installation's default */
   retention_days?: number | null;
+  /** How outputs say what made them. null: the installation's default */
+  provenance?: TenantProvenance | null;
   /** true: Gesso refuses all credentials of the tenant, starts none of its runs and sends none of its webhooks. false: Gesso accepts and continues them */
   suspended?: boolean;
 };
@@ -106,8 +108,8 @@ export type Tenants = {
    */
   list: (input?: TenantsListInput, options?: CallOptions) => ListCall<TenantPage>;
   /**
-   * Change the name, weight, limits or retention of a tenant, or suspend it (operator).
-   * - Send at least one of name, weight, limits, retention_days, suspended.
+   * Change the name, weight, limits, retention or provenance of a tenant, or suspend it (operator).
+   * - Send at least one of name, weight, limits, retention_days, provenance, suspended.
    * @example await client.tenants.update("01990c3e-2f00-7000-8000-6f0c1a2b3c4d", { weight: 2 })
    */
   update: (tenant_id: string, input?: TenantsUpdateInput, options?: CallOptions) => Call<Tenant>;
@@ -180,8 +182,8 @@ export function tenantsOf(connection: Connection): Tenants {
       path: "/api/v1/tenants/{tenant_id}",
       bodies: "json",
       required: ["tenant_id"],
-      fields: { tenant_id: uuid, name: text(1, 200), weight: number(0.01, 1000), limits: {}, retention_days: { anyOf: [integer(0, 36500), {"type":"null"}] }, suspended: boolean },
-      rules: [anyRequired("name", "weight", "limits", "retention_days", "suspended")],
+      fields: { tenant_id: uuid, name: text(1, 200), weight: number(0.01, 1000), limits: {}, retention_days: { anyOf: [integer(0, 36500), {"type":"null"}] }, provenance: { anyOf: [object, {"type":"null"}] }, suspended: boolean },
+      rules: [anyRequired("name", "weight", "limits", "retention_days", "provenance", "suspended")],
     }), "tenant_id"),
     usage: withIdAndInput(call(connection, {
       name: "tenants.usage",

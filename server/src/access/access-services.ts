@@ -18,8 +18,12 @@ export type AccessDependencies = {
   systemDatabase: Database;
   accessTokens: AccessTokens;
   ids: Ids;
+  /** The first characters of new keys. */
+  cell: string;
   clock: Pick<Clock, "now">;
   publicUrl: string;
+  /** Whether the installation has a certificate that signs outputs. */
+  canSign: boolean;
   /** Makes changed keys, members and tenants effective at once in this process. */
   invalidateCredentials(): void;
 };

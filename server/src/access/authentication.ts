@@ -21,6 +21,14 @@ export const AccessEnv = z.object({
       "API key with all scopes that the server registers at start, for development. A server that other machines can " +
         "reach refuses to start with it",
     ),
+  CELL: z
+    .string()
+    .regex(/^([0-9A-Za-z]{2})?$/, "must be two letters or digits")
+    .default("")
+    .describe(
+      "Two letters or digits with which new API keys begin, after gsk_, so that a router in front of several " +
+        "installations can tell their keys apart. Default: none",
+    ),
   ...IssuersEnv.shape,
 });
 

@@ -4,7 +4,7 @@ import { z } from "zod";
 import type { Caller } from "../db/access/caller.ts";
 import { type TokenBucket, takeTokens } from "../db/access/token-buckets.ts";
 import type { Database } from "../db/connect.ts";
-import type { OpenRunLimits } from "../db/runs/runs.ts";
+import type { OpenRunLimits } from "../db/runs/insert-run.ts";
 import { Fault } from "../faults.ts";
 import type { Clock, Random } from "../kit/clock.ts";
 import { createLocalTokenBucket, type LocalTokenBucket, type TakeTokens } from "./token-bucket.ts";

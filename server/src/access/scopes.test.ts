@@ -116,5 +116,5 @@ describe("a refusal", () => {
 
 it("only operations on tenants and on the whole installation are the operator's", () => {
   const names = operations.filter(isOperatorOperation).map(({ name }) => name.split(".")[0]);
-  expect([...new Set(names)]).toEqual(["system", "tenants"]);
+  expect([...new Set(names)]).toEqual(["admin", "system", "tenants"]);
 });

@@ -7,7 +7,9 @@ type ScopedOperation = { name: string; http: { method: string } };
 type Permissions = Pick<Caller, "role" | "scopes">;
 
 /** Operations whose name does not begin with their resource. */
-const SCOPE_RESOURCES: Record<string, string> = { generateVideo: "videos", edit: "images", system: "tenants" };
+const SCOPE_RESOURCES: Record<string, string> = {
+  ...{ generateVideo: "videos", edit: "images", system: "tenants", admin: "tenants" },
+};
 /** Every credential may read its own identity, whatever its scopes. */
 const WITHOUT_SCOPE = ["me"];
 /** Resource of the operator. `*` does not include it; the scope must be granted by name. */

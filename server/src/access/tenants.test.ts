@@ -24,9 +24,12 @@ const cursors = createCursorSigner([new Uint8Array(32)], { now: () => 0 });
 const invalidateCredentials = vi.fn();
 beforeEach(() => void invalidateCredentials.mockClear());
 const open = (idempotencyKey?: string, caller: Caller = operator) =>
-  createTenantStore({ systemDatabase: database.db, ids: { next: () => v7() }, invalidateCredentials }, {
-    ...{ database: database.db, caller, cursors, idempotencyKey },
-  } as never);
+  createTenantStore(
+    { systemDatabase: database.db, ids: { next: () => v7() }, cell: "", canSign: false, invalidateCredentials },
+    {
+      ...{ database: database.db, caller, cursors, idempotencyKey },
+    } as never,
+  );
 const acme = { name: "Acme", weight: 2, limits: { open_runs: 5 }, retention_days: 30 };
 const time = expect.stringMatching(/^\d{4}-.*Z$/);
 const holderOf = (key: string | null) =>
@@ -38,7 +41,7 @@ describe("creating a tenant", () => {
   it("creates its owner and the owner's key, which has all scopes but the operator's", async () => {
     const { owner_key, ...tenant } = await open().create(acme, { user_id: "ada", name: "Ada" });
     const times = { created_at: time, updated_at: time };
-    expect(tenant).toEqual({ ...acme, id: expect.any(String), suspended: false, ...times });
+    expect(tenant).toEqual({ ...acme, id: expect.any(String), provenance: null, suspended: false, ...times });
     expect(await open().get(tenant.id)).toEqual(tenant);
     expect(owner_key).toMatchObject({ user_id: "ada", name: "The first key", scopes: ["*"], expires_at: null });
     expect(await holderOf(owner_key.key)).toMatchObject({

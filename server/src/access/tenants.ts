@@ -7,7 +7,7 @@ import { Fault } from "../faults.ts";
 import { createOnce } from "../idempotency/create-once.ts";
 import type { AccessServices } from "../kit/access-services.ts";
 import type { Ids } from "../kit/clock.ts";
-import type { NewApiKey, Tenant, TenantLimits } from "../kit/schemas/access.ts";
+import type { NewApiKey, Tenant, TenantLimits, TenantProvenance } from "../kit/schemas/access.ts";
 import { assertNotAccessToken } from "./delegation.ts";
 import { newApiKeyRow, renderApiKey } from "./keys.ts";
 import { paginate } from "./pagination.ts";
@@ -15,7 +15,14 @@ import type { RequestContext } from "./request-context.ts";
 
 const FIRST_KEY = { name: "The first key", scopes: ["*"] };
 
-type Dependencies = { systemDatabase: Database; ids: Ids; invalidateCredentials(): void };
+/** `canSign`: whether the installation has a certificate that signs outputs. */
+type Dependencies = {
+  systemDatabase: Database;
+  ids: Ids;
+  cell: string;
+  canSign: boolean;
+  invalidateCredentials(): void;
+};
 
 export function createTenantStore(
   dependencies: Dependencies,
@@ -42,6 +49,12 @@ export function createTenantStore(
       requireTenant(await findTenant(systemDatabase, tenantId));
       if (await findTenantDeletion(systemDatabase, tenantId))
         throw new Fault("conflict", { retryable: false, reason: "being_deleted" });
+      if (change.provenance?.mode === "sign" && !dependencies.canSign)
+        throw new Fault("validation_error", {
+          errors: [
+            { path: "/provenance/mode", code: "custom", message: "sign needs the setting PROVENANCE_CERTIFICATE" },
+          ],
+        });
       const row = await updateTenantRow(systemDatabase, caller, tenantId, change);
       dependencies.invalidateCredentials();
       return requireTenant(row);
@@ -53,14 +66,14 @@ type Create = AccessServices["tenants"]["create"];
 
 /** A repeated request is a conflict, because the key of the owner is returned once. */
 async function createTenantIdempotently(
-  { systemDatabase, ids }: Dependencies,
+  { systemDatabase, ids, cell }: Dependencies,
   { caller, idempotencyKey }: RequestContext,
   ...[draft, firstOwner]: Parameters<Create>
 ): ReturnType<Create> {
   assertNotAccessToken(caller);
   const owner = { name: null, email: null, ...firstOwner };
   const tenant_id = ids.next();
-  const { key, ...secret } = newApiKeyRow(ids);
+  const { key, ...secret } = newApiKeyRow({ ids, cell });
   return createOnce<Awaited<ReturnType<Create>>>(
     { database: systemDatabase, caller, idempotencyKey },
     {
@@ -96,6 +109,7 @@ const renderTenant = ({ tenant_id, suspended_at, created_at, updated_at, ...row 
   weight: row.weight,
   limits: row.limits as TenantLimits,
   retention_days: row.retention_days,
+  provenance: row.provenance as TenantProvenance | null,
   suspended: suspended_at !== null,
   created_at: created_at.toISOString(),
   updated_at: updated_at.toISOString(),

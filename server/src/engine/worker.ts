@@ -40,7 +40,7 @@ export async function startWorker(
   const inFlightSteps = createInFlightSteps();
   const handler = restate.createEndpointHandler({
     services: [
-      runService(runSteps(services), inFlightSteps),
+      runService(runSteps(services), inFlightSteps, services.tracing),
       webhookDeliveryService(webhookServices, inFlightSteps),
       engineIncarnationService,
     ],

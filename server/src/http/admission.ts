@@ -7,7 +7,7 @@ import { createRateLimiter, type RateLimitEnv, type RateLimiter } from "../acces
 import { resolveStorageLimits, type StorageQuotaEnv } from "../access/storage-quota.ts";
 import type { Caller } from "../db/access/caller.ts";
 import type { Database } from "../db/connect.ts";
-import type { OpenRunLimits } from "../db/runs/runs.ts";
+import type { OpenRunLimits } from "../db/runs/insert-run.ts";
 import type { StorageLimits } from "../db/runs/storage-usage.ts";
 import type { Clock, Random } from "../kit/clock.ts";
 import type { Operation } from "../kit/operation.ts";

@@ -22,6 +22,8 @@ import { errorPageRoutes } from "./pages/error-pages.ts";
 import { startPageRoutes } from "./pages/start-page.ts";
 import { type CallbackSigner, callbackRoutes } from "./provider-callbacks.ts";
 import type { HttpBindings } from "./read-request.ts";
+import { requestMetrics } from "./request-metrics.ts";
+import { requestTracing } from "./request-tracing.ts";
 import { webhookKeyRoutes } from "./webhook-keys.ts";
 
 export type HttpAppOptions = {
@@ -41,9 +43,11 @@ export function createApp(
   http: HttpServices,
   { callbacks, checks, corsOrigins, addressDownloads, publicUrl, console: consoleOptions, mcp }: HttpAppOptions,
 ): Hono<HttpBindings> {
-  const { log } = http.runs;
+  const { log, metrics, tracing, clock } = http.runs;
   const app = new Hono<HttpBindings>();
   const openApi = JSON.stringify(generateOpenApi());
+  app.use(requestMetrics(metrics, clock));
+  app.use(requestTracing(tracing));
   app.use(async (context, next) => {
     context.header("x-request-id", `req_${http.runs.ids.next().replaceAll("-", "")}`);
     context.header("x-gesso-version", VERSION);

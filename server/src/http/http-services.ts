@@ -6,6 +6,7 @@ import type { ConsoleSessions } from "../access/console-sessions.ts";
 import type { CursorSigner } from "../access/cursors.ts";
 import type { CliIssuer } from "../access/issuers.ts";
 import type { SignInLimit } from "../access/sign-in-limit.ts";
+import type { AdminDependencies } from "../admin/admin-services.ts";
 import type { Database } from "../db/connect.ts";
 import type { EventStreams } from "../events/event-streams.ts";
 import type { ClientRequests } from "../idempotency/client-requests.ts";
@@ -20,7 +21,7 @@ import type { FindClientAddress } from "./client-address.ts";
 /** `database` is not scoped to a tenant; `handleOperation` replaces it by the scoped one of the request. */
 export type RunApiServices = AcceptDependencies &
   OperationDependencies &
-  Pick<Services, "log" | "openSnapshot"> & { database: Database };
+  Pick<Services, "log" | "metrics" | "openSnapshot"> & { database: Database };
 
 /** How people sign in to the console. `issuerIds`: the identity providers that it has a client at. */
 export type ConsoleAccess = {
@@ -34,6 +35,7 @@ export type HttpServices = {
   runs: RunApiServices;
   webhooks: WebhookStoreDependencies;
   access: AccessDependencies;
+  admin: AdminDependencies;
   authenticator: Authenticator;
   admission: Admission;
   cursors: CursorSigner;

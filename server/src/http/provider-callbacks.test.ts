@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createLogger } from "../observe/log.ts";
+import { NO_TRACING } from "../observe/tracing.ts";
 import type { CallbackRequest } from "../providers/provider.ts";
 import { callbackPath, callbackRoutes, createCallbackSigner } from "./provider-callbacks.ts";
 
@@ -10,7 +11,7 @@ const target = { provider: "fal", run_id: "0199a0a0-0000-7000-8000-000000000001"
 /** Routes without providers: a callback with a valid signature is refused only after its body was read. */
 const routes = () => {
   const log = createLogger({ LOG_LEVEL: "silent" }, "test");
-  return callbackRoutes({ providers: { enabled: [] }, log } as never, signer);
+  return callbackRoutes({ providers: { enabled: [] }, log, tracing: NO_TRACING } as never, signer);
 };
 const post = (path: string, body: BodyInit) =>
   routes().request(path, { method: "POST", body, duplex: "half" } as RequestInit);
@@ -45,7 +46,7 @@ describe("the callback route", () => {
     };
     const log = createLogger({ LOG_LEVEL: "silent" }, "test");
     const providers = { enabled: [{ provider }], createContext: () => ({}) };
-    const app = callbackRoutes({ providers, log } as never, signer);
+    const app = callbackRoutes({ providers, log, tracing: NO_TRACING } as never, signer);
     const send = (body: BodyInit, headers = {}) =>
       app.request(`${callbackPath(target, signer)}?a=b`, {
         ...{ method: "POST", body, duplex: "half" },

@@ -1,11 +1,12 @@
 // Callback URLs of providers. Each URL is signed for one attempt, so it cannot be guessed; the adapter then verifies
 // the callback by the provider's own means.
-import { createHmac, timingSafeEqual } from "node:crypto";
+import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from "node:crypto";
 import { Hono } from "hono";
 import { Fault } from "../faults.ts";
 import type { SecretKeys } from "../kit/secret-keys.ts";
 import { type CallbackTarget, handleProviderCallback } from "../runs/provider-callback.ts";
 import type { Services } from "../runs/services.ts";
+import { traceCallback } from "../runs/trace-callback.ts";
 import { respondWithFault } from "./error-response.ts";
 
 const MAX_CALLBACK_BYTES = 1024 * 1024;
@@ -16,24 +17,25 @@ export type CallbackSigner = {
 };
 
 export function createCallbackSigner(secrets: SecretKeys): CallbackSigner {
-  const sign = ({ provider, run_id, request_index, attempt_number }: CallbackTarget, secret: Uint8Array) =>
-    createHmac("sha256", secret)
+  const keys = secrets.map((secret) => createSecretKey(secret));
+  const sign = ({ provider, run_id, request_index, attempt_number }: CallbackTarget, key: KeyObject) =>
+    createHmac("sha256", key)
       .update(`${provider} ${run_id} ${request_index} ${attempt_number}`)
       .digest("base64url")
       .slice(0, 22);
   return {
-    sign: (target) => sign(target, secrets[0]),
+    sign: (target) => sign(target, keys[0]!),
     verify(target, signature) {
       const received = Buffer.from(signature);
-      return secrets.some((secret) => {
-        const expected = Buffer.from(sign(target, secret));
+      return keys.some((key) => {
+        const expected = Buffer.from(sign(target, key));
         return received.length === expected.length && timingSafeEqual(received, expected);
       });
     },
   };
 }
 
-type Dependencies = Pick<Services, "database" | "providers" | "notifications" | "log">;
+type Dependencies = Pick<Services, "database" | "providers" | "notifications" | "log" | "tracing">;
 
 export const callbackPath = (target: CallbackTarget, signer: CallbackSigner) =>
   `/callbacks/${target.provider}/${target.run_id}/${target.request_index}/${target.attempt_number}/${signer.sign(target)}`;
@@ -49,11 +51,9 @@ export function callbackRoutes(services: Dependencies, signer: CallbackSigner): 
     try {
       if (!signer.verify(target, signature)) throw new Fault("route_not_found");
       const { searchParams: query } = new URL(context.req.url);
-      await handleProviderCallback(services, target, {
-        headers: context.req.raw.headers,
-        body: await readCallbackBody(context.req.raw),
-        query,
-      });
+      const { headers } = context.req.raw;
+      const body = await readCallbackBody(context.req.raw);
+      await traceCallback(services, target, () => handleProviderCallback(services, target, { headers, body, query }));
       return context.json({ received: true });
     } catch (thrown) {
       return respondWithFault(context, thrown, services.log);

@@ -2,6 +2,7 @@
 // depends on how a request or a response is written.
 import { createAccessServices } from "../access/access-services.ts";
 import type { RequestContext } from "../access/request-context.ts";
+import { createAdminServices } from "../admin/admin-services.ts";
 import type { Operation, OperationServices } from "../kit/operation.ts";
 import type { ParsedInput } from "../kit/parse.ts";
 import { createOperationServices } from "../library/operation-services.ts";
@@ -50,10 +51,11 @@ export async function acceptNewRun(
 
 /** The services for operations without a run, on behalf of one caller. */
 export const createQueryServices = (
-  http: Pick<HttpServices, "runs" | "access" | "webhooks">,
+  http: Pick<HttpServices, "runs" | "access" | "webhooks" | "admin">,
   request: RequestContext,
 ): OperationServices => ({
   ...createOperationServices(http.runs, request),
   ...createAccessServices(http.access, request),
   webhooks: createWebhookStore(http.webhooks, request),
+  admin: createAdminServices(http.admin, request),
 });

@@ -12,6 +12,7 @@ import type {
   Tenant,
   TenantLimits,
   TenantPage,
+  TenantProvenance,
   Token,
 } from "./schemas/access.ts";
 import type { TenantDeletion, TenantExport } from "./schemas/tenant-data.ts";
@@ -48,7 +49,10 @@ type TenantStore = {
   create(draft: TenantDraft, owner: MemberDraft): Promise<NewTenant>;
   list(page: PageRequest): Promise<TenantPage>;
   get(tenantId: string): Promise<Tenant>;
-  update(tenantId: string, change: Partial<TenantDraft & { suspended: boolean }>): Promise<Tenant>;
+  update(
+    tenantId: string,
+    change: Partial<TenantDraft & { suspended: boolean; provenance: TenantProvenance | null }>,
+  ): Promise<Tenant>;
   /** `confirm` is the name of the tenant. Returns the deletion that was requested first. */
   delete(tenantId: string, confirm: string): Promise<TenantDeletion>;
   getDeletion(tenantId: string): Promise<TenantDeletion>;

@@ -3,6 +3,7 @@
 import type { z } from "zod";
 import type { PublicFault } from "../faults.ts";
 import type { AccessServices } from "./access-services.ts";
+import type { AdminServices } from "./admin-services.ts";
 import type { Routing } from "./fields.ts";
 import type { FilePart } from "./files.ts";
 import type { FieldRule } from "./rules.ts";
@@ -11,6 +12,7 @@ import type { ModelCatalogue } from "./schemas/catalogue.ts";
 import type { CustomModel, CustomModelPage, ModelGrant, ModelGrantPage } from "./schemas/custom-models.ts";
 import type { EventFilter } from "./schemas/events.ts";
 import type { CanceledRuns, Estimate, Layers, Prompt, PromptPage, RunHistogram, RunTree } from "./schemas/library.ts";
+import type { ProvenanceReport, RunProvenance } from "./schemas/provenance.ts";
 import type { JsonObject, Run, RunOutput, RunPage } from "./schemas/run.ts";
 import type { SystemReport } from "./schemas/system.ts";
 import type { Balance, RunLedger, TenantUsage, Usage, UsageFilter } from "./schemas/usage.ts";
@@ -113,10 +115,12 @@ export type BodyKind = "json" | "form";
 export type OperationServices = AccessServices & {
   runs: RunLibrary;
   money: MoneyServices;
+  provenance: ProvenanceReports;
   prompts: PromptStore;
   models: ModelRegistry;
   catalogue: { get(): Promise<ModelCatalogue> };
   system: { get(): Promise<SystemReport> };
+  admin: AdminServices;
   webhooks: WebhookStore;
 };
 
@@ -135,6 +139,12 @@ export type RunLibrary = {
   update(runId: string, change: RunChange): Promise<Run>;
   delete(runId: string): Promise<Run>;
   upload(file: FilePart, options: UploadOptions): Promise<Run>;
+};
+
+export type ProvenanceReports = {
+  /** Throws for a file that is neither PNG, JPEG, WebP nor MP4. */
+  verify(file: FilePart): Promise<ProvenanceReport>;
+  reportRun(runId: string): Promise<RunProvenance>;
 };
 
 export type MoneyServices = {

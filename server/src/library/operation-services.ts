@@ -17,6 +17,7 @@ import { listRunPage, reportRunHistogram } from "./list-runs.ts";
 import { createModelRegistry } from "./model-registry.ts";
 import { buildCatalogue } from "./offer-catalogue.ts";
 import { createPromptStore } from "./prompts.ts";
+import { type ProvenanceReportDependencies, reportRunProvenance, verifySentFile } from "./provenance.ts";
 import { findQueuePosition } from "./queue-position.ts";
 import { reportRunLedger } from "./run-ledger.ts";
 import { addMarks, changeMarks } from "./run-marks.ts";
@@ -27,6 +28,7 @@ import { type UploadDependencies, uploadFile } from "./upload.ts";
 import { reportTenantUsage, reportUsage } from "./usage.ts";
 
 export type OperationDependencies = UploadDependencies &
+  ProvenanceReportDependencies &
   Pick<Services, "providers" | "notifications" | "loras" | "clock"> & {
     /** The checks of the doctor. */
     checkInstallation(): Promise<SystemChecks>;
@@ -35,7 +37,7 @@ export type OperationDependencies = UploadDependencies &
 export function createOperationServices(
   services: OperationDependencies,
   context: RequestContext,
-): Omit<OperationServices, keyof AccessServices | "webhooks"> {
+): Omit<OperationServices, keyof AccessServices | "webhooks" | "admin"> {
   return {
     runs: createRunLibrary(services, context),
     money: {
@@ -43,6 +45,10 @@ export function createOperationServices(
       tenantUsage: (tenantId, days) => reportTenantUsage(services, context, tenantId, days),
       ledger: async (runId) => reportRunLedger(context.database, await requireOwnRun(context, runId)),
       credit: (tenantId, change) => applyTenantCredit(services.ids, context, { tenantId, ...change }),
+    },
+    provenance: {
+      verify: (file) => verifySentFile(services, context, file),
+      reportRun: async (runId) => reportRunProvenance(services, context, await requireOwnRun(context, runId)),
     },
     prompts: createPromptStore(services.ids, context),
     models: createModelRegistry(services, context),

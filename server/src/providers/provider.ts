@@ -10,8 +10,11 @@ import type { Job, Task } from "../kit/operation.ts";
 import type { JsonObject } from "../kit/schemas/run.ts";
 import type { ParameterName } from "../kit/task-parameters.ts";
 
-/** A stored image. The journal has only these two fields. */
-export type AssetRef = { asset_id: string; media_type: string };
+/**
+ * A stored image. The journal has only these fields. `made_from`: the stored files that Gesso made the image from for
+ * this run, such as the video of a still.
+ */
+export type AssetRef = { asset_id: string; media_type: string; is_result?: boolean; made_from?: AssetRef[] };
 /** A stored image in an adapter: `url` signs a URL and `bytes` reads the file, both only when called. */
 export type Asset = AssetRef & { url(): Promise<string>; bytes(): Promise<Uint8Array> };
 

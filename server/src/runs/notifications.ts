@@ -3,7 +3,8 @@
 import type { Database } from "../db/connect.ts";
 import { createNotifier } from "../db/notifications.ts";
 
-export type WakeupReason = "ended" | "cancel";
+/** `called_back`: a callback reported that the job has ended, and its ticket is all that is known about it. */
+export type WakeupReason = "ended" | "called_back" | "cancel";
 
 export type Notifications = {
   /** Tells the dispatcher that a run is queued; without a queue, that any queue may have changed. */

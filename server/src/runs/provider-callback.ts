@@ -1,9 +1,9 @@
 // Handles a callback from a provider: saves a ticket that was lost, or an outcome that only the callback reports,
 // records progress and wakes the run when the job has ended. The run then reads the result through the adapter.
-import { type AttemptRef, saveTicket } from "../db/runs/attempts.ts";
-import { findAttemptWakeup } from "../db/runs/open-requests.ts";
+import type { AttemptRef } from "../db/runs/attempts.ts";
 import { recordProgress } from "../db/runs/open-runs.ts";
 import { saveReportedOutcome } from "../db/runs/reported-outcomes.ts";
+import { receiveCallback } from "../db/runs/tickets.ts";
 import { Fault } from "../faults.ts";
 import type { CallbackRequest } from "../providers/provider.ts";
 import { deriveId } from "./ids.ts";
@@ -26,17 +26,15 @@ export async function handleProviderCallback(
     .catch(() => undefined);
   if (!enabledProvider || !callback) throw new Fault("route_not_found");
 
-  const attempt = await findAttemptWakeup(database, target);
-  if (!attempt || attempt.provider !== target.provider) throw new Fault("route_not_found");
-  const isOutcomeUnknown = attempt.state === "intent" || attempt.state === "unknown";
-  // The callback may arrive before the response to the submission, or be the only trace of the job.
   const { ticket, outcome } = callback;
-  const reported = { ticket: { ...ticket, ...outcome } };
-  if (isOutcomeUnknown) await saveTicket(database, target, reported, POLL_AFTER_CALLBACK_SECONDS);
-  else if (outcome) await saveReportedOutcome(database, target, { ticket, outcome });
+  const reported = { ...ticket, ...outcome };
+  const attempt = await receiveCallback(database, target, reported, POLL_AFTER_CALLBACK_SECONDS);
+  if (!attempt || attempt.provider !== target.provider) throw new Fault("route_not_found");
+  if (outcome && !attempt.is_saved) await saveReportedOutcome(database, target, { ticket, outcome });
   if (!callback.ended && callback.progress !== undefined) {
     const eventId = deriveId(target.run_id, "progress", callback.progress);
     await recordProgress(database, target.run_id, callback.progress, eventId);
   }
-  if (callback.ended && attempt.wakeup_id) await notifications.resolveWakeup(attempt.wakeup_id, "ended");
+  if (callback.ended && attempt.wakeup_id)
+    await notifications.resolveWakeup(attempt.wakeup_id, outcome ? "ended" : "called_back");
 }

@@ -1,11 +1,12 @@
 // Repairs what the engine or a worker lost: requeues runs whose claim has expired under a new epoch, fails runs past
 // their deadline, and performs the items of the outbox.
-import { endRun, listOverdueRuns, requeueExpiredClaims } from "../db/runs/open-runs.ts";
-import { claimOutboxItems, deleteOutboxItem, insertOutboxItem, type OutboxItem } from "../db/runs/outbox.ts";
+import { listOverdueRuns, requeueExpiredClaims } from "../db/runs/open-runs.ts";
+import { claimOutboxItems, deleteOutboxItem, type OutboxItem } from "../db/runs/outbox.ts";
 import { Fault } from "../faults.ts";
 import { readProviderFailure } from "../providers/call-provider.ts";
 import type { Ticket } from "../providers/provider.ts";
-import { deriveId, toAttemptRef } from "./ids.ts";
+import { endFromOutside } from "./end-from-outside.ts";
+import { toAttemptRef } from "./ids.ts";
 import { findEnabledProvider } from "./provider-registry.ts";
 import type { Services } from "./services.ts";
 
@@ -27,18 +28,13 @@ export async function requeueExpiredRuns({
 }
 
 export async function failOverdueRuns(
-  { database, notifications, ids }: Pick<Services, "database" | "notifications" | "ids">,
+  services: Pick<Services, "database" | "notifications" | "ids">,
   signal?: AbortSignal,
 ): Promise<number> {
-  const overdue = await listOverdueRuns(database, DEADLINE_GRACE_SECONDS, BATCH);
-  for (const { run_id, jobs } of overdue) {
+  const overdue = await listOverdueRuns(services.database, DEADLINE_GRACE_SECONDS, BATCH);
+  for (const run of overdue) {
     signal?.throwIfAborted();
-    const error = new Fault("run_timeout").body();
-    const hasEnded = await endRun(database, { run_id }, { status: "failed", error }, deriveId(run_id, "end"));
-    if (!hasEnded) continue;
-    notifications.runEnded(run_id);
-    for (const job of jobs)
-      await insertOutboxItem(database, { outbox_id: ids.next(), kind: "cancel_job", payload: { run_id, ...job } });
+    await endFromOutside(services, run, new Fault("run_timeout"));
   }
   return overdue.length;
 }

@@ -11,11 +11,12 @@ const UPLOAD_RUN_TYPES = ["upload", "mask-upload"];
 
 type Dependencies = Pick<Services, "assets">;
 
-export const renderAsset = (services: Dependencies, { thumbnails, thumbhash, ...asset }: StoredAsset) => ({
+export const renderAsset = (services: Dependencies, { thumbnails, thumbhash, provenance, ...asset }: StoredAsset) => ({
   ...asset,
   url: services.assets.signUrl(asset.asset_id, asset.media_type),
   thumbnails: renderThumbnails(services, thumbnails),
   thumbhash: thumbhash ?? null,
+  provenance: provenance ? { manifest_hash: null, ...provenance } : null,
 });
 
 export const renderThumbnails = (

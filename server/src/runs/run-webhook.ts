@@ -1,6 +1,6 @@
 // The webhook of a single run: validates its URL and encrypts its secret before the run is stored.
 import type { ResourceOwner } from "../db/access/caller.ts";
-import type { NewRun, RunWebhookSecret } from "../db/runs/runs.ts";
+import type { NewRun, RunWebhookSecret } from "../db/runs/insert-run.ts";
 import type { WebhookSecretId } from "../db/webhooks/secrets.ts";
 import { deriveId } from "./ids.ts";
 

@@ -8,12 +8,16 @@ import type { VideoFrames } from "../images/video-frames.ts";
 import type { Clock, Ids, Random } from "../kit/clock.ts";
 import type { CrashPoint } from "../observe/crash-points.ts";
 import type { Log } from "../observe/log.ts";
+import type { Metrics } from "../observe/metrics.ts";
+import type { Tracing } from "../observe/tracing.ts";
 import type { OutboundHttp } from "../outbound/outbound-http.ts";
+import type { ProvenanceService } from "../provenance/provenance-service.ts";
 import type { AssetStore } from "../storage/asset-store.ts";
 import type { AllowedLoras } from "./custom-models.ts";
 import type { ExhaustedBudgetLog } from "./exhausted-budget-log.ts";
 import type { JobFiles } from "./job-files.ts";
 import type { Notifications } from "./notifications.ts";
+import type { FindProvenancePolicy } from "./provenance-policy.ts";
 import type { ProviderRegistry } from "./provider-registry.ts";
 import type { ResponseSpool } from "./response-spool.ts";
 import type { RunSettings } from "./run-settings.ts";
@@ -26,6 +30,8 @@ export type ProcessRuntime = {
   ids: Ids;
   settings: RunSettings;
   log: Log;
+  metrics: Metrics;
+  tracing: Tracing;
   crashPoint(name: CrashPoint): void;
 };
 
@@ -39,6 +45,8 @@ export type Services = ProcessRuntime & {
   images: ImageDecoder;
   videoFrames: VideoFrames;
   thumbnails: ThumbnailMaker;
+  provenance: ProvenanceService;
+  findProvenancePolicy: FindProvenancePolicy;
   providers: ProviderRegistry;
   jobFiles: JobFiles;
   spool: ResponseSpool;

@@ -15,6 +15,7 @@ import { connectionErrorCode } from "../outbound/webhook-http-client.ts";
 import { buildMessageHeaders } from "./message-headers.ts";
 import { type DeliveryDecision, decideDelivery, type ReceiverResponse } from "./retry-schedule.ts";
 import { findSigningSecrets } from "./signing-secrets.ts";
+import { traceDelivery } from "./trace-delivery.ts";
 import { deliveryLimits, disableAfterSeconds, type WebhookServices } from "./webhook-service.ts";
 
 export type DeliveryStep = { isDone: true } | { waitSeconds: number };
@@ -42,7 +43,10 @@ export async function attemptDelivery(services: Dependencies, claim: DeliveryCla
   if (slotSeconds > 0) return waitFor(services, claim, Math.min(slotSeconds, MAX_SLOT_WAIT_SECONDS));
   const started_at = new Date(clock.now());
   const startedAt = clock.monotonic();
-  const result = await sendMessage(services, claim, { ...delivery, body: delivery.body });
+  const { body } = delivery;
+  const result = await traceDelivery(services, claim, delivery, () =>
+    sendMessage(services, claim, { ...delivery, body }),
+  );
   const duration_ms = Math.round(clock.monotonic() - startedAt);
   return recordAttempt(services, claim, delivery, { ...result, started_at, duration_ms });
 }

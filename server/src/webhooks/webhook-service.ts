@@ -20,7 +20,8 @@ export type WebhookService = {
 };
 
 /** What background work on webhooks uses. `database` is not scoped to a tenant. */
-export type WebhookServices = WebhookService & Pick<Services, "database" | "assets" | "ids" | "clock" | "log">;
+export type WebhookServices = WebhookService &
+  Pick<Services, "database" | "assets" | "ids" | "clock" | "log" | "tracing">;
 
 const FAILING_DAYS = 5;
 /**

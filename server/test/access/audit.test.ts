@@ -1,5 +1,6 @@
 // Every operation that changes access, money limits, models or webhooks writes an audit entry. Derived from the
 // registry: a new operation fails here until it has a request below or a reason to have no entry.
+import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -15,6 +16,7 @@ import { startTestApi, type TestApi } from "./isolation.ts";
 const CONTENT = ["images", "runs", "prompts"];
 
 const WITHOUT_ENTRY: Record<string, string> = {
+  "provenance.verify": "reads a file that the caller sends and changes nothing",
   "webhooks.test": "sends one sample message to an endpoint of the tenant; the delivery log has it",
   "webhooks.trigger": "sends one sample message to the tenant's own listeners; the delivery log has it",
   "webhooks.replay": "sends events of the tenant again to its endpoint; the replay and its deliveries are rows",
@@ -29,12 +31,33 @@ const fresh = () => `audited-${++count}`;
 
 /** A resource to act on, created when a request needs it. */
 type Fixtures = Record<
-  "key" | "member" | "model" | "granted" | "tenant" | "suspended" | "webhook",
+  | "key"
+  | "member"
+  | "model"
+  | "granted"
+  | "tenant"
+  | "suspended"
+  | "webhook"
+  | "run"
+  | "unknown"
+  | "paused"
+  | "setAside",
   () => Promise<string>
 >;
 type AuditedRequest = { params?: Record<string, string>; query?: string; body?: object };
 
 const REQUESTS: Record<string, (fixtures: Fixtures) => Promise<AuditedRequest>> = {
+  "admin.end": async ({ run }) => ({ params: { run_id: await run() } }),
+  "admin.retry": async ({ run }) => ({ params: { run_id: await run() } }),
+  "admin.quarantine": async ({ run }) => ({ params: { run_id: await run() } }),
+  "admin.settle": async ({ unknown }) => ({
+    params: { run_id: await unknown() },
+    body: { job: 0, try: 1, charged: 0.5 },
+  }),
+  "admin.pause": async () => ({ body: { duty: fresh() } }),
+  "admin.resume": async ({ paused }) => ({ body: { duty: await paused() } }),
+  "admin.skipEvent": async ({ setAside }) => ({ params: { event_id: await setAside() } }),
+  "admin.rebuild": async () => ({}),
   "keys.create": async () => ({ body: { name: SECRET_TEXT, scopes: ["runs:read"] } }),
   "keys.update": async ({ key }) => ({ params: { key_id: await key() }, body: { name: SECRET_TEXT } }),
   "keys.rotate": async ({ key }) => ({ params: { key_id: await key() }, body: {} }),
@@ -107,6 +130,34 @@ const fixtures: Fixtures = {
     return tenant_id;
   },
   webhook: async () => create("webhooks.create", "id", await REQUESTS["webhooks.create"]!(fixtures)),
+  run: async () => (await send("images.generate", { body: { prompt: "p" } })).body.run_id,
+  unknown: async () => {
+    const run_id = await fixtures.run();
+    const fault = JSON.stringify({ code: "provider_outcome_unknown", message: "m", details: {} });
+    await database.owner.query(
+      "test.unknown",
+      `insert into attempts (run_id, request_index, attempt_number, idempotency_key, epoch, provider, state, price,
+         unknown_since, fault) values ($1, 0, 1, 'k', 0, 'sandbox', 'failed', 10000, now(), $2)`,
+      [run_id, fault],
+    );
+    await send("admin.end", { params: { run_id } });
+    return run_id;
+  },
+  setAside: async () => {
+    const event_id = randomUUID();
+    await database.owner.query(
+      "test.set_aside",
+      `insert into webhook_set_aside_events (event_id, run_id, tenant_id, type, reason)
+       values ($1, $1, $2, 'run.failed', 'r')`,
+      [event_id, operator.tenant_id],
+    );
+    return event_id;
+  },
+  paused: async () => {
+    const duty = fresh();
+    await send("admin.pause", { body: { duty } });
+    return duty;
+  },
 };
 
 type Entry = { action: string; user_id: string; key_id: string; details: JsonObject };

@@ -28,6 +28,8 @@ const EXEMPT_FIELDS: Record<string, string> = {
 
 /** Fields that the operation needs beside the ID before it looks the ID up, where the example does not have them. */
 const REQUIRED_WITH_ID: Record<string, JsonObject> = {
+  "admin.pause tenant_id": {},
+  "admin.resume tenant_id": {},
   "images.generate run_ids": { model_type: "flux-kontext-multi", prompt: "both" },
   "images.generate image_urls": { model_type: "gemini-2.5", prompt: "both" },
   "images.generate reference_image_url": { model_type: "gemini-2.5", prompt: "x" },
@@ -56,6 +58,8 @@ function schemaOf({ input }: Operation): Schema {
 
 function kindOf(operation: Operation, path: string[], schema: Schema): IdKind | undefined {
   const name = path.filter((part) => part !== "0").at(-1) ?? "";
+  // Operations of operators refuse every other credential before they look at an ID, as those on tenants do.
+  if (operation.name.startsWith("admin.")) return "tenant";
   if (name === "cursor") return "cursor";
   if (schema["x-inline"] === true || /(^|_)(run|parent)_ids?$/.test(name)) return "run";
   if (name === "id" && operation.name.startsWith("prompts.")) return "prompt";

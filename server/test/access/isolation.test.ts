@@ -98,7 +98,7 @@ async function fill(query: (text: string, values?: unknown[]) => never): Promise
   theirs.tenant = eve.tenant_id;
   for (const { http, name } of baseOperations.filter((operation) => "cursor" in operation.input.shape)) {
     const path = http.path.replace(":model_id", theirs.model!);
-    const key = name.startsWith("tenants.") ? undefined : eve.key;
+    const key = /^(tenants|admin)\./.test(name) ? undefined : eve.key;
     cursors[name] = key ? (await createHttpCaller({ ...api, key }).get(`${path}?limit=1`)).body.next_cursor : "x";
     expect([name, typeof cursors[name]]).toEqual([name, "string"]);
   }
@@ -121,8 +121,18 @@ describe("another tenant's IDs", () => {
   it("are tested in every operation that takes an ID; the other operations are listed", () => {
     const without = baseOperations.filter((operation) => !walked.some((position) => position.operation === operation));
     expect(without.map(({ name }) => name).sort()).toEqual([
-      ...["catalogue.get", "me.get", "members.add", "models.create", "prompts.create", "prompts.enhance"],
-      ...["runs.cancelAll", "runs.estimate"],
+      ...[
+        "admin.pauses",
+        "admin.rebuild",
+        "admin.setAsideEvents",
+        "catalogue.get",
+        "me.get",
+        "members.add",
+        "models.create",
+        "prompts.create",
+        "prompts.enhance",
+      ],
+      ...["provenance.verify", "runs.cancelAll", "runs.estimate"],
       ...["system.get", "tenants.create", "tenants.list", "tokens.create", "usage.get", "webhooks.create"],
       ...["webhooks.listeners.create", "webhooks.secret.rotate", "webhooks.trigger"],
     ]);
@@ -165,7 +175,7 @@ describe("outside of operation inputs", () => {
   it("an idempotency key belongs to one tenant: a request of another tenant does not replay its run", async () => {
     const creating = baseOperations.filter(({ http }) => http.method === "POST" && http.bodies?.includes("json"));
     for (const { name, http, example } of creating) {
-      if (http.path.includes(":") || name.startsWith("tenants.")) continue;
+      if (http.path.includes(":") || /^(tenants|admin)\./.test(name)) continue;
       const key = `walk-${name}`;
       await database.owner.query(
         "walk.used",

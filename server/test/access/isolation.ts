@@ -9,6 +9,7 @@ import { createEventStreams } from "../../src/events/event-streams.ts";
 import { createApp } from "../../src/http/app.ts";
 import { createClientRequests } from "../../src/idempotency/client-requests.ts";
 import type { JsonObject } from "../../src/kit/schemas/run.ts";
+import { NO_TRACING } from "../../src/observe/tracing.ts";
 import { createRunWaiter } from "../../src/runs/run-waiter.ts";
 import { type ApiResponse, sendOverHttp } from "../support/api-caller.ts";
 import type { TestDatabase } from "../support/test-database.ts";
@@ -32,7 +33,7 @@ export async function startTestApi(
     ...{ LOCAL_MODELS_DIR: "/nowhere" },
     ...env,
   });
-  const composed = composeServices(config, "api");
+  const composed = composeServices(config, "api", NO_TRACING);
   const { checkInstallation } = composed;
   const services = { ...composed.services, checkInstallation, database: wrap(composed.services.database) };
   const runWaiter = await createRunWaiter(services.database);

@@ -48,6 +48,8 @@ export async function startChaosEnvironment({ hasBucket, hasProxies, env, ...opt
   const environment = await startTestEnvironment({
     ...options,
     env: {
+      // Outputs are compared with the bytes of the vendor.
+      PROVENANCE: "off",
       ...env,
       ...fakeOpenai.env(openai),
       GESSO_CONFIG: PRICES,
@@ -85,7 +87,13 @@ async function createBucket(): Promise<Bucket> {
 }
 
 const openBucket = ({ endpoint, name }: Bucket) =>
-  createS3Storage({ endpoint, region: "us-east-1", bucket: name, ...S3_TEST_CREDENTIALS, forcePathStyle: true });
+  createS3Storage({
+    endpoint,
+    region: "us-east-1",
+    bucket: name,
+    credentials: S3_TEST_CREDENTIALS,
+    forcePathStyle: true,
+  });
 
 const bucketEnv = (bucket: Bucket, proxyPort: number | undefined) => ({
   STORAGE: "s3",

@@ -95,7 +95,13 @@ const cutStorage: Inject = async ({ proxies }) => {
 /** The bucket refuses every write, as a bucket that is read-only or over its quota does. */
 const denyStorageWrites: Inject = async ({ bucket }) => {
   const { endpoint, name } = bucket!;
-  const options = { endpoint, region: "us-east-1", bucket: name, ...S3_TEST_CREDENTIALS, forcePathStyle: true };
+  const options = {
+    endpoint,
+    region: "us-east-1",
+    bucket: name,
+    credentials: S3_TEST_CREDENTIALS,
+    forcePathStyle: true,
+  };
   const { client } = createS3Bucket(options);
   const statement = { Effect: "Deny", Principal: "*", Action: "s3:PutObject", Resource: `arn:aws:s3:::${name}/*` };
   const Policy = JSON.stringify({ Version: "2012-10-17", Statement: [statement] });

@@ -66,3 +66,17 @@ export async function createResourceFor(suite: Suite, path: string): Promise<str
 /** A grant is named by whom it is for, in the query. */
 export const queryFor = (operationId: string): string =>
   operationId === "models.grants.delete" ? `?${new URLSearchParams(GRANTEE)}` : "";
+
+/**
+ * Codes of valid requests for which there is nothing to do: no outcome is unknown, no event is set aside, and the
+ * provider of the example is not enabled.
+ */
+export const REFUSED_BY_STATE: Readonly<Record<string, string>> = {
+  "admin.settle": "conflict",
+  "admin.skipEvent": "route_not_found",
+  "admin.pause": "route_not_found",
+};
+
+/** Whether the response is the refusal that is expected of this operation. Most have none. */
+export const isRefusedByState = (operationId: string, code: unknown): boolean =>
+  code !== undefined && code === REFUSED_BY_STATE[operationId];

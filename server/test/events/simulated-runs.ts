@@ -2,8 +2,9 @@
 // providers.
 import { v7 } from "uuid";
 import type { Database } from "../../src/db/connect.ts";
-import { endRun, recordProgress, requestCancellation, startClaimedRun } from "../../src/db/runs/open-runs.ts";
-import { insertRun, type NewRun } from "../../src/db/runs/runs.ts";
+import { insertRun, type NewRun } from "../../src/db/runs/insert-run.ts";
+import { endRun, recordProgress, requestCancellation } from "../../src/db/runs/open-runs.ts";
+import { startClaimedRun } from "../../src/db/runs/start-run.ts";
 import { Fault } from "../../src/faults.ts";
 import { deriveId } from "../../src/runs/ids.ts";
 

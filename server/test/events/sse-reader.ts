@@ -1,5 +1,6 @@
 // Reads an event stream over a plain socket, independent of the client.
-import { type ClientRequest, get, type IncomingMessage, request } from "node:http";
+import http, { type ClientRequest, type IncomingMessage } from "node:http";
+import https from "node:https";
 
 export type ReceivedEvent = { id: string; type: string; event: any; at: number };
 
@@ -38,6 +39,7 @@ const send = ({ url, key, path, lastEventId, method = "GET", body, headers }: St
       ...headers,
     },
   };
+  const { get, request } = url.startsWith("https:") ? https : http;
   if (method === "GET") return get(`${url}/api/v1${path}`, options);
   const sent = request(`${url}/api/v1${path}`, { ...options, method });
   sent.end(JSON.stringify(body));

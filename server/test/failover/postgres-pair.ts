@@ -1,11 +1,10 @@
 // A primary and a synchronous streaming standby: two PostgreSQL processes. The standby starts from a backup of the
 // primary's data directory, taken while the primary runs.
-import { execFileSync } from "node:child_process";
-import { chownSync, cpSync, mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { freePort, type ManagedProcess, startPostgres } from "@gesso/dev/components";
 import pg from "pg";
+import { takeBaseBackup } from "../support/base-backup.ts";
 
 const STANDBY_NAME = "standby1";
 const SETTINGS = { max_connections: "200", wal_level: "replica", max_wal_senders: "5", wal_keep_size: "1GB" };
@@ -24,7 +23,8 @@ export async function startPostgresPair(directory: string): Promise<PostgresPair
   const [primaryPort, standbyPort] = [await freePort(), await freePort()];
   const directories = { primary: join(directory, "primary"), standby: join(directory, "standby") };
   const primary = await startPostgres({ dataDir: directories.primary, port: primaryPort, settings: SETTINGS });
-  await copyData(primary.url, directories.primary, directories.standby);
+  const { primary: from, standby: to } = directories;
+  await takeBaseBackup(primary.url, { from, to, signal: "standby.signal" });
   const { username, password } = new URL(primary.url);
   const standby = await startPostgres({
     dataDir: directories.standby,
@@ -50,28 +50,6 @@ export async function startPostgresPair(directory: string): Promise<PostgresPair
       await primary.stop();
     },
   };
-}
-
-/** pg_basebackup is not among the installed binaries; this is the low-level backup that it performs itself. */
-async function copyData(url: string, from: string, to: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    await client.query("select pg_backup_start('standby', true)");
-    mkdirSync(to, { recursive: true });
-    cpSync(join(from, "password"), join(to, "password"), { preserveTimestamps: true });
-    // `cp -a` also keeps the owner: as root, PostgreSQL runs under another account.
-    execFileSync("cp", ["-a", join(from, "data"), join(to, "data")]);
-    rmSync(join(to, "data", "postmaster.pid"), { force: true });
-    const { rows } = await client.query("select labelfile from pg_backup_stop(false)");
-    const owner = statSync(join(to, "data"));
-    for (const [name, text] of Object.entries({ backup_label: rows[0].labelfile, "standby.signal": "" })) {
-      writeFileSync(join(to, "data", name), text);
-      chownSync(join(to, "data", name), owner.uid, owner.gid);
-    }
-  } finally {
-    await client.end();
-  }
 }
 
 async function waitForSynchronousStandby(url: string): Promise<void> {

@@ -64,7 +64,7 @@ const repeat = (requests: AttackRequest[]) => async () => {
 /** At a steady rate, so that all are sent within the time, or as many as a short time allows. */
 const tryUnknownKeys = async () => {
   const count = Math.min(UNKNOWN_KEYS, Number(seconds) * 500);
-  const keys = Array.from({ length: count }, generateApiKey);
+  const keys = Array.from({ length: count }, () => generateApiKey());
   return async () => {
     const startedAt = performance.now();
     const list: AttackRequest = { method: "GET", path: "/api/v1/runs", type: "", body: Buffer.alloc(0) };

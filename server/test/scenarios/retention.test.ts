@@ -40,7 +40,7 @@ const inBucket = async (): Promise<Place> => {
     endpoint,
     region: "us-east-1",
     bucket,
-    ...S3_TEST_CREDENTIALS,
+    credentials: S3_TEST_CREDENTIALS,
     forcePathStyle: true,
   });
   await storage.ensureBucket();

@@ -16,7 +16,7 @@ const open = () =>
     endpoint: server.endpoint!,
     region: "us-east-1",
     bucket,
-    ...S3_TEST_CREDENTIALS,
+    credentials: S3_TEST_CREDENTIALS,
     forcePathStyle: true,
   });
 

@@ -54,7 +54,7 @@ beforeAll(async () => {
   proxy = await startTcpProxy(Number(new URL(server.endpoint!).port));
   const bucket = `outage-${Date.now()}`;
   const endpoint = `http://127.0.0.1:${proxy.port}`;
-  const options = { endpoint, region: "us-east-1", bucket, ...S3_TEST_CREDENTIALS, forcePathStyle: true };
+  const options = { endpoint, region: "us-east-1", bucket, credentials: S3_TEST_CREDENTIALS, forcePathStyle: true };
   await createS3Storage(options).ensureBucket();
   environment = await startTestEnvironment({
     ...{ roles: "split", secondWorker: true, apis: 2 },

@@ -39,7 +39,15 @@ export type TestEnvironmentOptions = {
 /** A server process of another version, at ports of its own, as during a rolling upgrade. */
 export type VersionOptions = { name: string; role: "api" | "worker"; entry?: string };
 
-export type DependencyAddresses = { databaseUrl: string; ingressUrl: string; workerPort: number };
+export type DependencyAddresses = {
+  databaseUrl: string;
+  ingressUrl: string;
+  workerPort: number;
+  /** `PORT` of every API process. */
+  apiPorts: number[];
+  /** `PORT` of both workers, for health checks. */
+  workerHealthPorts: [number, number];
+};
 
 export type ProcessName = "postgres" | "restate" | "api" | "worker" | "worker2";
 
@@ -104,6 +112,8 @@ export async function startTestEnvironment(options: TestEnvironmentOptions = {})
     fabric: await freePort(),
     sandbox: await freePort(),
   };
+  const otherApis = Array.from({ length: (options.apis ?? 1) - 1 }, () => freePort());
+  const apiPorts = [port.api, ...(await Promise.all(otherApis))];
   const key = generateApiKey();
   const url = `http://127.0.0.1:${port.api}`;
   const storageDir = join(dir, "storage");
@@ -180,12 +190,16 @@ export async function startTestEnvironment(options: TestEnvironmentOptions = {})
     LORA_NAMES: "*",
     LOG_LEVEL: "info",
     RESTATE_LOGGING: "ERROR",
+    // Tests compare outputs with what providers made, and outputs of equal requests with each other.
+    ...(isVitest && { PROVENANCE: "off" }),
     ...options.env,
   };
   const addresses = {
     databaseUrl,
     ingressUrl: environment.RESTATE_INGRESS_URL,
     workerPort: port.worker,
+    apiPorts,
+    workerHealthPorts: [port.health, port.health2] satisfies [number, number],
   };
   const startServerProcess = async (name: string, role: "all" | "api" | "worker", at: number) => {
     const address = `http://127.0.0.1:${at}`;
@@ -218,16 +232,12 @@ export async function startTestEnvironment(options: TestEnvironmentOptions = {})
     worker: () => startServerProcess("worker", "worker", port.health),
     worker2: () => startServerProcess("worker2", "worker", port.health2),
   };
-  const urls = [url];
+  const urls = apiPorts.map((at) => `http://127.0.0.1:${at}`);
   const startWorkers = async () => {
     if (options.roles === "split") await starters.worker();
     if (options.secondWorker) await starters.worker2();
   };
-  const startOtherApis = Array.from({ length: (options.apis ?? 1) - 1 }, async (_, index) => {
-    const at = await freePort();
-    urls[index + 1] = `http://127.0.0.1:${at}`;
-    await startServerProcess(`api${index + 2}`, "api", at);
-  });
+  const startOtherApis = apiPorts.slice(1).map((at, index) => startServerProcess(`api${index + 2}`, "api", at));
   await Promise.all([starters.api(), startWorkers(), ...startOtherApis]);
 
   const pool = new pg.Pool({ connectionString: databaseUrl, max: 4 });

@@ -2,6 +2,8 @@
 // it.
 import { v7 } from "uuid";
 import type { Clock } from "../../src/kit/clock.ts";
+import { NO_METRICS } from "../../src/observe/metrics.ts";
+import { NO_TRACING } from "../../src/observe/tracing.ts";
 import { parseRunSettings, RetentionEnv, RunLimitsEnv } from "../../src/runs/run-settings.ts";
 import type { ProcessRuntime } from "../../src/runs/services.ts";
 
@@ -19,6 +21,8 @@ export const createTestRuntime = (overrides: Partial<ProcessRuntime> = {}): Proc
   ids: { next: () => v7() },
   settings: parseRunSettings({ ...RunLimitsEnv.parse({}), ...RetentionEnv.parse({}) }),
   log: { info: () => {}, warn: () => {}, error: () => {} },
+  metrics: NO_METRICS,
+  tracing: NO_TRACING,
   crashPoint: () => {},
   ...overrides,
 });

@@ -62,8 +62,10 @@ export const TENANT_CONDITIONS: Record<string, string> = {
   model_grants: `${OWN} or owner_tenant_id = :tenant_id`,
   models: OWN,
   queue_start_rates: OWN,
+  pauses: "kind = 'tenant' and name = :tenant_id::uuid::text",
   transfers: OWN,
   budgets: OWN,
+  daily_usage: OWN,
   console_codes: OWN,
   console_sessions: OWN,
   api_keys: OWN,
@@ -82,6 +84,6 @@ export const OTHER_TENANT_TABLES = ["audit_log", "lora_names"];
 export const INSTALLATION_TABLES = [
   ...["audit_checkpoints", "audit_head"],
   ...["circuit_breakers", "engine_incarnation", "event_clock", "leases", "provider_rate_limits", "retention"],
-  "run_index_cursor",
+  ...["daily_usage_cursor", "run_index_cursor"],
   ...["schema_migrations", "tenant_deletions", "webhook_cursor"],
 ];

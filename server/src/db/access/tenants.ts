@@ -18,6 +18,7 @@ export type TenantRow = {
   weight: number;
   limits: JsonObject;
   retention_days: number | null;
+  provenance: JsonObject | null;
   suspended_at: Date | null;
   created_at: Date;
   updated_at: Date;
@@ -29,7 +30,8 @@ export type NewTenantRow = Pick<TenantRow, "tenant_id" | "name" | "weight" | "li
   idempotency?: NewIdempotencyKey | undefined;
 };
 
-const TENANT_COLUMNS = "tenant_id, name, weight, limits, retention_days, suspended_at, created_at, updated_at";
+const TENANT_COLUMNS =
+  "tenant_id, name, weight, limits, retention_days, provenance, suspended_at, created_at, updated_at";
 
 const INSERT = statement(
   "tenants.insert",
@@ -96,7 +98,7 @@ export async function listTenantRows(db: Database, before: string | undefined, l
 }
 
 export type TenantChange = Partial<
-  Pick<TenantRow, "name" | "weight" | "limits" | "retention_days"> & { suspended: boolean }
+  Pick<TenantRow, "name" | "weight" | "limits" | "retention_days" | "provenance"> & { suspended: boolean }
 >;
 
 const UPDATE = statement(
@@ -108,7 +110,8 @@ const UPDATE = statement(
        limits = coalesce(:limits?::jsonb, limits),
        suspended_at = case :suspended?::boolean when true then coalesce(suspended_at, now()) when false then null
          else suspended_at end,
-       retention_days = case when :has_retention_days then :retention_days? else retention_days end, updated_at = now()
+       retention_days = case when :has_retention_days then :retention_days? else retention_days end,
+       provenance = case when :has_provenance then :provenance?::jsonb else provenance end, updated_at = now()
      from before where tenant_id = :tenant_id returning ${TENANT_COLUMNS}, held_since
    ), ${extendDeadlinesSql({ changed: "changed" })}, audit_entry as (
      insert into audit_log (tenant_id, user_id, key_id, action, subject, details)
@@ -133,6 +136,8 @@ export async function updateTenantRow(
     suspended: change.suspended,
     has_retention_days: change.retention_days !== undefined,
     retention_days: change.retention_days,
+    has_provenance: change.provenance !== undefined,
+    provenance: change.provenance,
     change: { ...change, by_tenant: actor.tenant_id },
   });
   return row;

@@ -78,24 +78,12 @@ export type StatementTypes = {
   };
   "attempts.claim": {
     parameters: {
-      run_id: string;
-      epoch: number;
-      request_index: number;
-      attempt_number: number;
-      provider: string;
-      wakeup_id: string;
-      runs_locally: boolean;
-      lease_seconds: number;
-      model: string;
-      upstream: string;
-      idempotency_key: string;
-      price: number | null | undefined;
-      lease_token: string | null | undefined;
-      spool_id: string | null | undefined;
+      claims: JsonParameter;
+      run_ids: readonly string[];
     };
     row: {
-      has_claim: boolean | null;
-      is_canceled: boolean | null;
+      run_id: string;
+      canceled: boolean | null;
       is_permitted: boolean | null;
       is_claimed: boolean | null;
     };
@@ -215,6 +203,19 @@ export type StatementTypes = {
     };
     row: Record<never, never>;
   };
+  "attempts.receive_callback": {
+    parameters: {
+      callbacks: JsonParameter;
+      run_ids: readonly string[];
+    };
+    row: {
+      run_id: string;
+      provider: string;
+      state: ColumnTypes["attempts.state"];
+      wakeup_id: string | null;
+      is_saved: boolean | null;
+    };
+  };
   "attempts.renew_lease": {
     parameters: {
       seconds: number;
@@ -244,14 +245,12 @@ export type StatementTypes = {
   };
   "attempts.save_ticket": {
     parameters: {
-      ticket: JsonParameter;
-      request: JsonParameter | null | undefined;
-      run_id: string;
-      request_index: number;
-      attempt_number: number;
-      poll_seconds: number;
+      tickets: JsonParameter;
+      run_ids: readonly string[];
     };
-    row: Record<never, never>;
+    row: {
+      run_id: string;
+    };
   };
   "attempts.take_over": {
     parameters: {
@@ -438,9 +437,9 @@ export type StatementTypes = {
   "circuit_breakers.list": {
     parameters: Record<never, never>;
     row: {
-      provider: string;
-      upstream: string;
-      failures: number;
+      provider: string | null;
+      upstream: string | null;
+      failures: number | null;
       open_seconds: number | null;
     };
   };
@@ -586,6 +585,39 @@ export type StatementTypes = {
       at: Date | string;
       session_id: string;
     };
+    row: Record<never, never>;
+  };
+  "daily_usage.add_ended_runs": {
+    parameters: {
+      limit: number;
+      event_days: number;
+    };
+    row: {
+      is_started: boolean | null;
+      events: number | null;
+      is_backfilling: boolean | null;
+      is_outdated: boolean | null;
+      ended_run_ids: string[] | null;
+    };
+  };
+  "daily_usage.backfill": {
+    parameters: {
+      limit: number;
+    };
+    row: {
+      runs: number | null;
+    };
+  };
+  "daily_usage.clear": {
+    parameters: Record<never, never>;
+    row: Record<never, never>;
+  };
+  "daily_usage.reset": {
+    parameters: Record<never, never>;
+    row: Record<never, never>;
+  };
+  "daily_usage.start": {
+    parameters: Record<never, never>;
     row: Record<never, never>;
   };
   "database.ping": {
@@ -795,6 +827,16 @@ export type StatementTypes = {
     };
     row: Record<never, never>;
   };
+  "end_figures.read": {
+    parameters: {
+      run_ids: readonly string[];
+    };
+    row: {
+      runs: unknown;
+      attempts: unknown;
+      wasted: number | null;
+    };
+  };
   "engine_incarnation.read": {
     parameters: Record<never, never>;
     row: {
@@ -919,6 +961,146 @@ export type StatementTypes = {
     parameters: Record<never, never>;
     row: Record<never, never>;
   };
+  "explain.find_open": {
+    parameters: {
+      run_id: string;
+    };
+    row: {
+      lane: string;
+      epoch: number;
+      requeue_count: number;
+      dispatched_at: Date | null;
+      claim_expires_at: Date | null;
+      deadline_at: Date;
+      cancel_requested_at: Date | null;
+      activity: string | null;
+    };
+  };
+  "explain.find_run": {
+    parameters: {
+      run_id: string;
+    };
+    row: {
+      run_id: string;
+      tenant_id: string;
+      user_id: string;
+      key_id: string | null;
+      operation: string;
+      status: ColumnTypes["runs.status"];
+      model: string | null;
+      provider: string | null;
+      error: ColumnTypes["runs.error"] | null;
+      created_at: Date;
+      started_at: Date | null;
+      finished_at: Date | null;
+      cancel_requested_at: Date | null;
+      suspended_at: Date | null;
+    };
+  };
+  "explain.list_attempts": {
+    parameters: {
+      run_id: string;
+    };
+    row: {
+      request_index: number;
+      attempt_number: number;
+      provider: string;
+      upstream: string | null;
+      state: ColumnTypes["attempts.state"];
+      price: number | null;
+      send_count: number;
+      ticket: ColumnTypes["attempts.ticket"] | null;
+      fault: ColumnTypes["attempts.fault"] | null;
+      created_at: Date;
+      lease_until: Date | null;
+      unknown_since: Date | null;
+      submitted_at: Date | null;
+      finished_at: Date | null;
+      settled_charge: number | null;
+    };
+  };
+  "explain.list_budgets": {
+    parameters: {
+      tenant_id: string;
+      key_id: string | null | undefined;
+    };
+    row: {
+      is_tenant: boolean | null;
+      is_prepaid: boolean;
+      available: number;
+      day_limit: number | null;
+      month_limit: number | null;
+      day_used: number | null;
+      month_used: number | null;
+    };
+  };
+  "explain.list_deliveries": {
+    parameters: {
+      run_id: string;
+    };
+    row: {
+      delivery_id: string;
+      type: string;
+      url: string;
+      status: ColumnTypes["webhook_deliveries.status"];
+      attempts: number;
+      next_attempt_at: Date | null;
+      created_at: Date;
+      finished_at: Date | null;
+      last_status: number | null;
+      last_error: string | null;
+      last_at: Date | null;
+    };
+  };
+  "explain.list_events": {
+    parameters: {
+      run_id: string;
+    };
+    row: {
+      type: string;
+      created_at: Date;
+    };
+  };
+  "explain.list_files": {
+    parameters: {
+      run_id: string;
+    };
+    row: {
+      asset_id: string;
+      role: string;
+      media_type: string;
+      size_bytes: number;
+      created_at: Date;
+      deleted_at: Date | null;
+    };
+  };
+  "explain.list_operator_entries": {
+    parameters: {
+      tenant_id: string;
+      since: Date | string;
+      run_id: string;
+    };
+    row: {
+      at: Date;
+      user_id: string;
+      action: string;
+    };
+  };
+  "explain.list_requests": {
+    parameters: {
+      run_id: string;
+    };
+    row: {
+      request_index: number;
+      activity: string | null;
+      provider: string | null;
+      submitted_at: Date | null;
+      next_poll_at: Date | null;
+      provider_unreachable_since: Date | null;
+      slot_wanted_since: Date | null;
+      claim_expires_at: Date | null;
+    };
+  };
   "fan_out.commit": {
     parameters: {
       to_xact: number;
@@ -970,6 +1152,18 @@ export type StatementTypes = {
       seq: number;
     };
   };
+  "fingerprints.find_similar": {
+    parameters: {
+      fingerprints: readonly string[];
+      tenant_id: string;
+      max_distance: number;
+    };
+    row: {
+      asset_id: string;
+      run_id: string;
+      distance: number | null;
+    };
+  };
   "idempotency_keys.find": {
     parameters: {
       tenant_id: string;
@@ -979,6 +1173,29 @@ export type StatementTypes = {
       fingerprint: Buffer;
       resource_kind: ColumnTypes["idempotency_keys.resource_kind"];
       resource_id: string;
+    };
+  };
+  "installation.figures": {
+    parameters: Record<never, never>;
+    row: {
+      queues: unknown;
+      requests: unknown;
+      unknown_attempts: unknown;
+      open_breakers: unknown;
+      queued: number | null;
+      processing: number | null;
+      not_started: number | null;
+      requeued: number | null;
+      reserved: number | null;
+      leases_held: number | null;
+      horizon_lag: number | null;
+      fan_out_lag: number | null;
+      webhook_backlog: number | null;
+      webhook_oldest_age: number | null;
+      set_aside_events: number | null;
+      outbox_depth: number | null;
+      index_lag: number | null;
+      lock_share: number | null;
     };
   };
   "keys.find": {
@@ -1826,6 +2043,16 @@ export type StatementTypes = {
       is_requested: boolean | null;
     };
   };
+  "open_runs.complete": {
+    parameters: {
+      completions: JsonParameter;
+      run_ids: readonly string[];
+    };
+    row: {
+      run_id: string;
+      released: unknown;
+    };
+  };
   "open_runs.count_of_tenant": {
     parameters: {
       tenant_id: string;
@@ -1927,11 +2154,11 @@ export type StatementTypes = {
   };
   "open_runs.start": {
     parameters: {
+      run_ids: readonly string[];
+      tenant_ids: readonly string[];
+      epochs: readonly number[];
+      event_ids: readonly string[];
       claim_seconds: number;
-      run_id: string;
-      epoch: number;
-      tenant_id: string;
-      event_id: string;
     };
     row: {
       run_id: string;
@@ -1941,6 +2168,19 @@ export type StatementTypes = {
       warnings: ColumnTypes["runs.warnings"];
       deadline_at: Date;
       earlier_outputs: unknown;
+    };
+  };
+  "operator_entries.insert": {
+    parameters: {
+      actor_user_id: string;
+      actor_key_id: string | null | undefined;
+      action: string;
+      subject: string;
+      actor_tenant_id: string;
+      tenant_id: string;
+    };
+    row: {
+      entry: number;
     };
   };
   "outbox.claim": {
@@ -1967,6 +2207,39 @@ export type StatementTypes = {
       payload: JsonParameter;
     };
     row: Record<never, never>;
+  };
+  "pauses.delete": {
+    parameters: {
+      kind: string;
+      name: string;
+      actor_tenant_id: string;
+      actor_user_id: string;
+      actor_key_id: string | null | undefined;
+    };
+    row: {
+      kind: string;
+    };
+  };
+  "pauses.insert": {
+    parameters: {
+      kind: string;
+      name: string;
+      actor_user_id: string;
+      actor_tenant_id: string;
+      actor_key_id: string | null | undefined;
+    };
+    row: {
+      kind: string;
+    };
+  };
+  "pauses.list": {
+    parameters: Record<never, never>;
+    row: {
+      kind: string;
+      name: string;
+      paused_at: Date;
+      paused_by: string;
+    };
   };
   "prompts.delete": {
     parameters: {
@@ -2166,6 +2439,39 @@ export type StatementTypes = {
     };
     row: Record<never, never>;
   };
+  "repair_runs.find_state": {
+    parameters: {
+      run_id: string;
+    };
+    row: {
+      tenant_id: string;
+      status: ColumnTypes["runs.status"];
+      jobs: unknown;
+    };
+  };
+  "repair_runs.quarantine": {
+    parameters: {
+      run_id: string;
+      actor_user_id: string;
+      actor_key_id: string | null | undefined;
+      actor_tenant_id: string;
+    };
+    row: {
+      epoch: number;
+    };
+  };
+  "repair_runs.retry": {
+    parameters: {
+      seconds: number;
+      run_id: string;
+      actor_user_id: string;
+      actor_key_id: string | null | undefined;
+      actor_tenant_id: string;
+    };
+    row: {
+      epoch: number;
+    };
+  };
   "replays.advance": {
     parameters: {
       xact: number;
@@ -2341,6 +2647,7 @@ export type StatementTypes = {
   "run_index.insert_terms": {
     parameters: {
       runs: JsonParameter;
+      run_ids: readonly string[];
     };
     row: {
       runs: number | null;
@@ -2436,6 +2743,16 @@ export type StatementTypes = {
       tags: string[];
     };
   };
+  "run_traces.list": {
+    parameters: {
+      run_ids: readonly string[];
+    };
+    row: {
+      run_id: string;
+      traceparent: string | null;
+      created_at: Date;
+    };
+  };
   "run_tree.list_members": {
     parameters: {
       tenant_id: string;
@@ -2473,75 +2790,23 @@ export type StatementTypes = {
   };
   "runs.accept": {
     parameters: {
+      runs: JsonParameter;
       tenant_open_limit: number | null | undefined;
       key_open_limit: number | null | undefined;
       tenant_id: string;
       key_id: string | null | undefined;
       storage_bytes_limit: number | null | undefined;
       stored_files_limit: number | null | undefined;
-      estimate: number | null | undefined;
+      amount: number | null | undefined;
       budget_holders: readonly string[];
-      idempotency_key: string | null | undefined;
-      fingerprint: Buffer | null | undefined;
-      run_id: string;
-      user_id: string;
-      operation: string;
-      run_type: string;
-      inputs: JsonParameter;
-      plan: JsonParameter;
-      metadata: JsonParameter;
-      warnings: JsonParameter;
-      parent_run_id: string | null | undefined;
-      root_run_id: string;
-      depth: number;
-      webhook_url: string | null | undefined;
-      model: string | null | undefined;
-      provider: string | null | undefined;
-      given_fields: readonly string[] | null | undefined;
-      lane: string;
-      deadline_seconds: number;
-      reference_run_ids: readonly string[];
-      event_id: string;
-      secret_id: string | null | undefined;
-      secret_key_id: string | null | undefined;
-      sealed_secret: Buffer | null | undefined;
-      secret_days: number | null | undefined;
     };
     row: {
       reached: string | null;
       reached_by: string | null;
       is_below_open_limit: boolean | null;
       has_free_storage: boolean | null;
-      is_accepted: boolean | null;
       run_id: string;
-      tenant_id: string;
-      user_id: string;
-      operation: string;
-      run_type: string;
-      status: ColumnTypes["runs.status"];
-      progress: number;
-      phase: string | null;
-      parent_run_id: string | null;
-      root_run_id: string;
-      depth: number;
-      inputs: ColumnTypes["runs.inputs"];
-      given_fields: string[] | null;
-      plan: ColumnTypes["runs.plan"];
-      metadata: ColumnTypes["runs.metadata"];
-      webhook_url: string | null;
-      model: string | null;
-      provider: string | null;
-      result: ColumnTypes["runs.result"] | null;
-      error: ColumnTypes["runs.error"] | null;
-      cost: ColumnTypes["runs.cost"] | null;
-      warnings: ColumnTypes["runs.warnings"];
-      cancel_requested_at: Date | null;
       created_at: Date;
-      updated_at: Date;
-      started_at: Date | null;
-      finished_at: Date | null;
-      expires_at: Date | null;
-      deleted_at: Date | null;
     };
   };
   "runs.accept_upload": {
@@ -2896,6 +3161,19 @@ export type StatementTypes = {
       is_advanced: boolean | null;
     };
   };
+  "set_aside_events.list": {
+    parameters: {
+      limit: number;
+    };
+    row: {
+      event_id: string;
+      run_id: string;
+      tenant_id: string;
+      type: string;
+      reason: string;
+      retry_at: Date;
+    };
+  };
   "set_aside_events.record": {
     parameters: {
       event_id: string;
@@ -2912,6 +3190,17 @@ export type StatementTypes = {
       event_id: string;
     };
     row: Record<never, never>;
+  };
+  "set_aside_events.skip": {
+    parameters: {
+      event_id: string;
+      actor_user_id: string;
+      actor_key_id: string | null | undefined;
+      actor_tenant_id: string;
+    };
+    row: {
+      event_id: string;
+    };
   };
   "spooled_attempts.find": {
     parameters: {
@@ -3178,9 +3467,18 @@ export type StatementTypes = {
       weight: number;
       limits: ColumnTypes["tenants.limits"];
       retention_days: number | null;
+      provenance: ColumnTypes["tenants.provenance"] | null;
       suspended_at: Date | null;
       created_at: Date;
       updated_at: Date;
+    };
+  };
+  "tenants.find_provenance": {
+    parameters: {
+      tenant_id: string;
+    };
+    row: {
+      provenance: ColumnTypes["tenants.provenance"] | null;
     };
   };
   "tenants.insert": {
@@ -3210,6 +3508,7 @@ export type StatementTypes = {
       weight: number;
       limits: ColumnTypes["tenants.limits"];
       retention_days: number | null;
+      provenance: ColumnTypes["tenants.provenance"] | null;
       suspended_at: Date | null;
       created_at: Date;
       updated_at: Date;
@@ -3226,6 +3525,7 @@ export type StatementTypes = {
       weight: number;
       limits: ColumnTypes["tenants.limits"];
       retention_days: number | null;
+      provenance: ColumnTypes["tenants.provenance"] | null;
       suspended_at: Date | null;
       created_at: Date;
       updated_at: Date;
@@ -3240,6 +3540,8 @@ export type StatementTypes = {
       suspended: boolean | null | undefined;
       has_retention_days: boolean;
       retention_days: number | null | undefined;
+      has_provenance: boolean;
+      provenance: JsonParameter | null | undefined;
       actor_user_id: string;
       actor_key_id: string | null | undefined;
       change: JsonParameter;
@@ -3250,6 +3552,7 @@ export type StatementTypes = {
       weight: number;
       limits: ColumnTypes["tenants.limits"];
       retention_days: number | null;
+      provenance: ColumnTypes["tenants.provenance"] | null;
       suspended_at: Date | null;
       created_at: Date;
       updated_at: Date;
@@ -3266,6 +3569,40 @@ export type StatementTypes = {
     row: {
       granted: number | null;
       remaining: number | null;
+    };
+  };
+  "unknown_outcomes.list": {
+    parameters: {
+      before: string | null | undefined;
+      limit: number;
+    };
+    row: {
+      run_id: string;
+      request_index: number;
+      attempt_number: number;
+      provider: string;
+      upstream: string | null;
+      idempotency_key: string;
+      price: number | null;
+      unknown_since: Date | null;
+      tenant_id: string;
+      operation: string;
+      status: ColumnTypes["runs.status"];
+    };
+  };
+  "unknown_outcomes.settle": {
+    parameters: {
+      charge: number;
+      run_id: string;
+      request_index: number;
+      attempt_number: number;
+      transfer_id: string;
+      actor_user_id: string;
+      actor_key_id: string | null | undefined;
+      actor_tenant_id: string;
+    };
+    row: {
+      recorded: number | null;
     };
   };
   "usage.sum": {
@@ -3285,7 +3622,7 @@ export type StatementTypes = {
       day?: string | null | undefined;
       key_id?: string | null | undefined;
       model?: string | null | undefined;
-      operation?: string | undefined;
+      operation?: string | null | undefined;
     };
   };
   "webhook_secrets.insert_if_missing": {

@@ -22,6 +22,21 @@ export const retentionDays = () =>
     .max(36_500)
     .nullable()
     .describe("Days to keep a run's files after it ends. 0: forever. null: the installation's default");
+export const TenantProvenance = z
+  .strictObject({
+    mode: z
+      .enum(["off", "mark", "sign"])
+      .nullable()
+      .optional()
+      .describe(
+        "As the setting PROVENANCE, for this tenant. null: the installation's setting. sign needs a certificate",
+      ),
+    prompt: z.boolean().optional().describe("Whether C2PA manifests contain the prompt. Default: false"),
+  })
+  .meta({ id: "TenantProvenance" });
+export type TenantProvenance = z.infer<typeof TenantProvenance>;
+export const tenantProvenance = () =>
+  TenantProvenance.nullable().describe("How outputs say what made them. null: the installation's default");
 export const memberName = () => textField("", 200).nullable().describe("Name of the member");
 export const memberEmail = () => textField("", 320).nullable().describe("Email address of the member");
 export const userId = (description = "ID of the user in your own systems or your identity provider") =>
@@ -131,6 +146,7 @@ export const Tenant = z
       .int()
       .nullable()
       .describe("Days to keep a run's files after it ends. 0: forever. null: the installation's default"),
+    provenance: tenantProvenance(),
     suspended: z
       .boolean()
       .describe("Whether Gesso refuses all credentials of the tenant and holds its runs and webhooks"),

@@ -18,6 +18,19 @@ const Thumbnails = z
   })
   .meta({ id: "Thumbnails" });
 
+const OutputProvenance = z
+  .object({
+    status: z
+      .enum(["signed", "marked", "received"])
+      .describe(
+        "signed: the file has a C2PA manifest that this installation signed. marked: it has the IPTC digital source " +
+          "type. received: it has the C2PA manifest of the provider, unchanged",
+      ),
+    digital_source_type: z.string().describe("What made the file, as a URL of the IPTC vocabulary"),
+    manifest_hash: z.string().nullable().describe("SHA-256 of the C2PA manifest store. null without a manifest"),
+  })
+  .meta({ id: "OutputProvenance" });
+
 export const RunOutput = z
   .object({
     asset_id: z.uuid(),
@@ -41,6 +54,9 @@ export const RunOutput = z
       .string()
       .nullable()
       .describe("ThumbHash in base64: about 25 bytes for a blurred placeholder. null without thumbnails"),
+    provenance: OutputProvenance.nullable().describe(
+      "How the file says what made it. null for uploads, if PROVENANCE is off, and for runs of earlier versions",
+    ),
   })
   .meta({ id: "Output" });
 export type RunOutput = z.infer<typeof RunOutput>;

@@ -36,7 +36,7 @@ export const infrastructure: ThreatSection = {
       control: "the operator runs Gesso without privileges",
       kind: "by configuration",
       reason:
-        "Gesso has no container images yet. Run it as an unprivileged user with a read-only program folder; it writes only to `STORAGE_DIR`, `SPOOL_DIR` and the temporary folder.",
+        "The image runs as an unprivileged user with a read-only file system; `npm run drill:stack` starts it so. Without it, do the same: Gesso writes only to `STORAGE_DIR`, `SPOOL_DIR` and the temporary folder.",
     },
     {
       id: "T118",
