@@ -34,7 +34,6 @@ import { diagnose } from "./doctor/doctor.ts";
 import { type Colorize, renderReport, renderUpgradeReport } from "./doctor/render-report.ts";
 import { startWorker } from "./engine/worker.ts";
 import { createEventStreams } from "./events/event-streams.ts";
-import { createApp } from "./http/app.ts";
 import { healthRoutes } from "./http/health.ts";
 import { respondToMalformedRequests } from "./http/malformed-request.ts";
 import { enforceMinimumDownloadRate } from "./http/minimum-download-rate.ts";
@@ -70,8 +69,9 @@ async function startHttp(composed: ComposedServices, config: Config, role: strin
   const holder = Math.floor(services.random() * Number.MAX_SAFE_INTEGER);
   const runWaiter = role === "worker" ? undefined : await createRunWaiter(services.database, holder);
   const streams = createEventStreams(services, config);
+  // A worker does not load the code of the API, which takes a third of its start.
   const app = runWaiter
-    ? createApp(
+    ? (await import("./http/app.ts")).createApp(
         {
           runs: { ...services, checkInstallation: composed.checkInstallation },
           webhooks: webhookServices,

@@ -45,7 +45,6 @@ export function createApp(
 ): Hono<HttpBindings> {
   const { log, metrics, tracing, clock } = http.runs;
   const app = new Hono<HttpBindings>();
-  const openApi = JSON.stringify(generateOpenApi());
   app.use(requestMetrics(metrics, clock));
   app.use(requestTracing(tracing));
   app.use(async (context, next) => {
@@ -71,7 +70,12 @@ export function createApp(
   app.route("/", cliConfigRoutes(http.cliIssuers));
   if (consoleOptions) app.route("/", consoleRoutes(http, { ...consoleOptions, publicUrl }));
   app.route("/", startPageRoutes(publicUrl, consoleOptions !== undefined));
-  app.get("/openapi.json", (context) => context.body(openApi, 200, { "content-type": "application/json" }));
+  // Generated for the first caller, because it would delay the start by almost half a second.
+  let openApi: string | undefined;
+  app.get("/openapi.json", (context) => {
+    openApi ??= JSON.stringify(generateOpenApi());
+    return context.body(openApi, 200, { "content-type": "application/json" });
+  });
   app.notFound((context) => respondWithFault(context, new Fault("route_not_found"), log));
   app.onError((thrown, context) => respondWithFault(context, thrown, log));
   return app;
