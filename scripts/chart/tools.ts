@@ -5,10 +5,14 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
-const HELM = { name: "helm", program: "helm.sh/helm/v3/cmd/helm@v3.22.0" };
 const KUBECONFORM = { name: "kubeconform", program: "github.com/yannh/kubeconform/cmd/kubeconform@v0.8.0" };
-/** Its go.mod replaces modules, which `go install` refuses: it is built as the main module. */
-const UNITTEST = { name: "helm-unittest", module: "github.com/helm-unittest/helm-unittest@v1.1.2" };
+/**
+ * helm-unittest and the helm that it requires, built as one module: they share hundreds of packages of Kubernetes,
+ * which two versions of helm would compile twice.
+ */
+const HELM = { name: "helm", program: "helm.sh/helm/v3/cmd/helm" };
+const UNITTEST = { name: "helm-unittest", program: "./cmd/helm-unittest" };
+const UNITTEST_MODULE = "github.com/helm-unittest/helm-unittest@v1.1.2";
 /** The types of Kubernetes 1.37. */
 const CLIENT_GO = "k8s.io/client-go@v0.37.0";
 
@@ -19,12 +23,14 @@ function downloadModule(module: string): string {
   return (JSON.parse(told) as { Dir: string }).Dir;
 }
 
-function buildAsMainModule(module: string, target: string): void {
+function buildHelm(folder: string): void {
   const source = mkdtempSync(join(tmpdir(), "gesso-chart-tool-"));
   try {
-    cpSync(downloadModule(module), source, { recursive: true });
+    cpSync(downloadModule(UNITTEST_MODULE), source, { recursive: true });
     execFileSync("chmod", ["-R", "u+w", source]);
-    execFileSync("go", ["build", "-o", target, "./cmd/helm-unittest"], { cwd: source, stdio: "inherit" });
+    // The command line of helm needs modules that helm-unittest does not list.
+    const build = ["build", "-mod=mod", "-o", `${folder}/`, HELM.program, UNITTEST.program];
+    execFileSync("go", build, { cwd: source, stdio: "inherit" });
   } finally {
     rmSync(source, { recursive: true, force: true });
   }
@@ -33,16 +39,13 @@ function buildAsMainModule(module: string, target: string): void {
 export function buildTools(): ChartTools {
   const folder = resolve(process.env.CHART_TOOLS ?? "node_modules/.cache/chart-tools");
   mkdirSync(folder, { recursive: true });
-  for (const { name, program } of [HELM, KUBECONFORM]) {
-    if (existsSync(join(folder, name))) continue;
-    execFileSync("go", ["install", program], { env: { ...process.env, GOBIN: folder }, stdio: "inherit" });
-  }
-  const unittest = join(folder, UNITTEST.name);
-  if (!existsSync(unittest)) buildAsMainModule(UNITTEST.module, unittest);
-  return {
-    helm: join(folder, HELM.name),
-    kubeconform: join(folder, KUBECONFORM.name),
-    unittest,
-    clientGoFolder: downloadModule(CLIENT_GO),
-  };
+  const [helm, unittest, kubeconform] = [HELM, UNITTEST, KUBECONFORM].map(({ name }) => join(folder, name)) as [
+    string,
+    string,
+    string,
+  ];
+  if (!existsSync(kubeconform))
+    execFileSync("go", ["install", KUBECONFORM.program], { env: { ...process.env, GOBIN: folder }, stdio: "inherit" });
+  if (!existsSync(helm) || !existsSync(unittest)) buildHelm(folder);
+  return { helm, kubeconform, unittest, clientGoFolder: downloadModule(CLIENT_GO) };
 }
