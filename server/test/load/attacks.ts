@@ -85,7 +85,8 @@ function sampleMemory(pid: number): { takeMax(): number; stop(): void } {
 
 const environment = await startTestEnvironment({
   roles: "split",
-  env: { LOG_LEVEL: "error" },
+  // With thumbnails, the healthy runs alone would fill a machine of two processors.
+  env: { LOG_LEVEL: "error", THUMBNAILS: "false" },
   processEnv: async (name): Promise<Record<string, string>> =>
     profile && name === "api" ? { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${profile}` } : {},
 });
