@@ -2,6 +2,7 @@
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { developmentSigner } from "./development-signer.ts";
 import { startServer } from "./gesso-processes.ts";
 import { acquireLock } from "./lock.ts";
 import { logTail } from "./log-tail.ts";
@@ -86,7 +87,8 @@ type ServerStartContext = { dataDir: string; ports: PortPlan; state: SavedState;
 async function startServerOnPort(context: ServerStartContext, options: StartOptions): Promise<ManagedProcess> {
   const { dataDir, ports, state } = context;
   const url = `http://127.0.0.1:${ports.api}`;
-  const environment = serverEnvironment(context, url);
+  const signer = await developmentSigner(dataDir, process.env);
+  const environment = { ...serverEnvironment(context, url), ...signer };
   saveState(dataDir, { ...state, ports }, url);
   saveEnvironment(dataDir, environment);
   const directory = join(dataDir, "server");

@@ -1,8 +1,9 @@
 // Every way to tamper with a signed file has its own result, in every format. Keys, certificates and files are real.
+
+import { type CreatedChain, createCertificateChain } from "@gesso/dev/certificate-chain";
 import sharp from "sharp";
 import { afterAll, describe, expect, test } from "vitest";
 import { createTestVideo } from "../../test/fake-vendors/result-files.ts";
-import { createTestChain, type TestChain } from "../../test/support/provenance-certificates.ts";
 import { postBytes } from "../outbound/post-bytes.ts";
 import { describeOrigin } from "./digital-source-type.ts";
 import { judgeCodes } from "./judge-codes.ts";
@@ -16,7 +17,7 @@ const RUN = "01990c3e-2f00-7000-8000-6f0c1a2b3c4d";
 const ASSETS = ["01990c3e-2f00-7000-8000-6f0c1a2b3c4e", "01990c3e-2f00-7000-8000-6f0c1a2b3c4f"] as const;
 
 const open: ProvenanceService[] = [];
-const createService = (chain: TestChain | undefined, { now = Date.now(), trusts = "" } = {}) => {
+const createService = (chain: CreatedChain | undefined, { now = Date.now(), trusts = "" } = {}) => {
   const settings = ProvenanceEnv.parse({
     PROVENANCE_PROCESSES: "1",
     ...(chain && { PROVENANCE_CERTIFICATE: chain.certificate, PROVENANCE_KEY: chain.key }),
@@ -32,9 +33,9 @@ afterAll(() => {
   for (const each of open) each.close();
 });
 
-const expired = createTestChain({ name: "Expired signer", fromDays: -60, toDays: -30 });
-const own = createService(createTestChain({ name: "Own signer" }), { trusts: expired.root });
-const foreign = createService(createTestChain({ name: "Foreign signer" }));
+const expired = await createCertificateChain({ name: "Expired signer", fromDays: -60, toDays: -30 });
+const own = createService(await createCertificateChain({ name: "Own signer" }), { trusts: expired.root });
+const foreign = createService(await createCertificateChain({ name: "Foreign signer" }));
 const past = createService(expired, { now: Date.now() - 45 * DAY_MS });
 
 async function sign(bytes: Uint8Array, media_type: string, asset_id: string, by = own): Promise<Buffer> {

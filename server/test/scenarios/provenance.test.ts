@@ -4,6 +4,7 @@ import { execFile } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createCertificateChain } from "@gesso/dev/certificate-chain";
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ProvenanceReport, RunProvenance } from "../../src/kit/schemas/provenance.ts";
@@ -14,13 +15,15 @@ import { ProvenanceEnv } from "../../src/provenance/settings.ts";
 import { connectClient, finishRun, type ToolResult } from "../mcp/mcp-clients.ts";
 import { type ApiCaller, type ApiResponse, createHttpCaller } from "../support/api-caller.ts";
 import { validateWithPython } from "../support/c2pa-validator.ts";
-import { createTestChain } from "../support/provenance-certificates.ts";
 import { installPython } from "../support/python.ts";
 import { createTestTenant } from "../support/tenants.ts";
 import { startTestEnvironment, type TestEnvironment } from "../support/test-environment.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
-const [own, vendor] = [createTestChain({ name: "Gesso of tests" }), createTestChain({ name: "A camera" })];
+const [own, vendor] = [
+  await createCertificateChain({ name: "Gesso of tests" }),
+  await createCertificateChain({ name: "A camera" }),
+];
 const folder = mkdtempSync(join(tmpdir(), "gesso-provenance-"));
 const JSON_ONLY = { accept: "application/json" };
 
@@ -70,8 +73,9 @@ const upload = async (bytes: Uint8Array, fields = {}): Promise<string> => {
   return body.data.run_id;
 };
 const finish = async (response: ApiResponse): Promise<any> => {
-  expect([response.status < 300, response.body.code]).toEqual([true, undefined]);
-  const run = await caller.waitUntilEnded(response.body.run_id);
+  expect([response.status < 300, response.body?.code]).toEqual([true, undefined]);
+  // The response can be the image itself.
+  const run = await caller.waitUntilEnded(response.body?.run_id ?? response.headers.get("x-run-id"));
   expect([run.status, run.error]).toEqual(["completed", null]);
   return run;
 };
@@ -160,6 +164,54 @@ describe("a chain of nine operations on a signed upload", () => {
       expect(report!.manifests.map(({ signer }) => signer?.name)).toContain("A camera");
     }
   }, 60_000);
+});
+
+type Contract = {
+  paths: Record<string, { post?: { operationId: string; requestBody?: { content: RequestContent } } }>;
+};
+type RequestContent = Record<string, { example?: Record<string, unknown> }>;
+const contract: Contract = JSON.parse(readFileSync(join(ROOT, "api/openapi.json"), "utf8"));
+/** These answer with text. */
+const WITHOUT_FILES = ["images.describe", "images.upload"];
+
+describe("every operation that makes files", () => {
+  it("makes files that the C2PA project's own package trusts, with the signed upload as an ingredient", async () => {
+    const circle = `<svg width="128" height="96"><circle cx="64" cy="48" r="30" fill="red"/></svg>`;
+    const shapes = await sharp({ create: { width: 128, height: 96, channels: 3, background: "#ccd" } })
+      .composite([{ input: Buffer.from(circle) }])
+      .png()
+      .toBuffer();
+    const image = await upload(await signAsVendor(shapes));
+    const mask = await upload(await draw("#fff"), { isMask: "true" });
+    const fill = (value: unknown): unknown => {
+      if (typeof value === "string" && /^https:.*mask\.png$/.test(value)) return mask;
+      if (typeof value === "string" && /^(https:|01990c3e-)/.test(value)) return image;
+      if (Array.isArray(value)) return value.map(fill);
+      if (value === null || typeof value !== "object") return value;
+      return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, fill(each)]));
+    };
+    const operations = Object.entries(contract.paths).flatMap(([path, { post }]) =>
+      post && /^(images\.|edit\.|generateVideo)/.test(post.operationId) && !WITHOUT_FILES.includes(post.operationId)
+        ? [{ path: path.replace("/api/v1", ""), body: post.requestBody!.content["application/json"]!.example! }]
+        : [],
+    );
+    expect(operations.length).toBeGreaterThanOrEqual(20);
+    const runs = await Promise.all(operations.map(({ path, body }) => start(path, fill(body) as object)));
+    const outputs = runs.flatMap(({ operation, outputs }) => {
+      expect([operation, outputs.length > 0]).toEqual([operation, true]);
+      return outputs.map((output: any) => ({ ...output, operation }));
+    });
+    const files = await Promise.all(
+      outputs.map(async ({ url, media_type }) => ({ bytes: await download(url), media_type })),
+    );
+    const validated = await validateWithPython(files, own.root + vendor.root);
+    for (const [index, { state, failures, signer, signers }] of validated.entries()) {
+      const { operation } = outputs[index];
+      expect([operation, state, failures, signer]).toEqual([operation, "Trusted", [], "Gesso of tests"]);
+      const hasSource = operation !== "images.generate";
+      expect([operation, signers.includes("A camera")]).toEqual([operation, hasSource]);
+    }
+  }, 240_000);
 });
 
 describe("every way out", () => {
