@@ -1,8 +1,9 @@
 // The Run page: failed runs and their retries, unknown outcomes, the timeline, and deliveries of the run's webhooks.
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createSigningSettings } from "../../server/test/support/signing-settings.ts";
 import { type ConsoleBrowser, startConsoleBrowser } from "./support/console-browser.ts";
 import { endRun, PATIENT } from "./support/end-run.ts";
 
@@ -18,7 +19,8 @@ let console: ConsoleBrowser;
 beforeAll(async () => {
   const file = join(folder, "gesso.yaml");
   writeFileSync(file, CATALOGUE);
-  console = await startConsoleBrowser({ env: { GESSO_CONFIG: file, UNKNOWN_SECONDS: "1" } });
+  const provenance = await createSigningSettings("Signer of the console");
+  console = await startConsoleBrowser({ env: { GESSO_CONFIG: file, UNKNOWN_SECONDS: "1", ...provenance } });
 });
 afterAll(async () => {
   await console?.stop();
@@ -99,6 +101,33 @@ describe("the Run page", () => {
     const sum = phases.reduce((total, part) => total + part, 0);
     const time = Date.parse(run.finished_at ?? "") - Date.parse(run.created_at);
     expect(Math.abs(sum - time)).toBeLessThanOrEqual(100);
+    expect(tab.problems).toEqual([]);
+    await tab.context.close();
+  });
+
+  it("says who signed a file and what it was made from, and downloads it with its signature", async () => {
+    const { client } = console;
+    const parent = await endRun(client, client.images.generate({ prompt: "a harbour", ...SMALL }));
+    const request = client.images.upscale({ run_id: parent.run_id, factor: 2 });
+    const run = await endRun(client, request);
+    const tab = await console.signIn({ path: `/runs/${run.run_id}?tab=provenance` });
+    const panel = tab.page.getByRole("region", { name: "Origin of the file" });
+    await panel.getByText("Signed, and unchanged since.").waitFor();
+    await panel.getByText("Signer of the console").waitFor();
+    await panel.getByText("By a trained model", { exact: false }).first().waitFor();
+
+    const [download] = await Promise.all([
+      tab.page.waitForEvent("download"),
+      tab.page.getByRole("link", { name: "Download" }).click(),
+    ]);
+    const bytes = readFileSync(await download.path());
+    const report = await client.provenance.verify({ file: new Blob([bytes]) });
+    expect([report.result, report.run?.run_id, report.run?.proof]).toEqual(["intact", run.run_id, "bytes"]);
+
+    await panel.getByRole("link", { name: `Run …${parent.run_id.slice(-8)}` }).click();
+    await tab.page.waitForURL((address) => address.pathname.endsWith(parent.run_id));
+    await panel.getByText("Signed, and unchanged since.").waitFor();
+    expect(await panel.getByRole("link").count()).toBe(0);
     expect(tab.problems).toEqual([]);
     await tab.context.close();
   });

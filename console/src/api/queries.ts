@@ -1,4 +1,5 @@
 // Keys and functions of the queries that several pages share.
+import type { Run } from "@gesso/client";
 import { queryOptions } from "@tanstack/react-query";
 import { client } from "./client.ts";
 import { fetchConfig, fetchSession } from "./session.ts";
@@ -42,6 +43,13 @@ export const runTreeQuery = (runId: string) =>
 
 export const runLayersQuery = (runId: string) =>
   queryOptions({ queryKey: ["runs", runId, "layers"], queryFn: async () => client.edit.getLayers(runId) });
+
+/** A run that has ended gets no further outputs, but its files can be deleted. */
+export const runProvenanceQuery = ({ run_id, status }: Pick<Run, "run_id" | "status">) =>
+  queryOptions({
+    queryKey: ["runs", run_id, "provenance", status],
+    queryFn: async () => client.runs.provenance(run_id),
+  });
 
 export const runLedgerQuery = (runId: string) =>
   queryOptions({ queryKey: ["runs", runId, "ledger"], queryFn: async () => client.runs.ledger(runId) });

@@ -29,7 +29,7 @@ export const parseRunListSearch = (search: Record<string, unknown>): ListSearch 
 export const parseCompareSearch = pickText("items");
 const pickRunTexts = pickText("node");
 
-export const RUN_TABS = ["timeline", "tree", "layers", "inputs", "code"] as const;
+export const RUN_TABS = ["timeline", "tree", "layers", "provenance", "inputs", "code"] as const;
 export type RunTab = (typeof RUN_TABS)[number];
 
 /** `view` shows the tree on the whole page. */

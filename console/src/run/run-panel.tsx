@@ -8,12 +8,20 @@ import { text } from "../text/text.ts";
 import { CodeTab } from "./code-tab.tsx";
 import { InputsTab } from "./inputs-tab.tsx";
 import { LayersTab } from "./layers-tab.tsx";
+import { ProvenanceTab } from "./provenance-tab.tsx";
 import { RunFacts } from "./run-facts.tsx";
 import styles from "./run-panel.module.css";
 import { TimelineTab } from "./timeline-tab.tsx";
 import { TreeTab } from "./tree-tab.tsx";
 
-const TABS = { timeline: TimelineTab, tree: TreeTab, layers: LayersTab, inputs: InputsTab, code: CodeTab };
+const TABS = {
+  timeline: TimelineTab,
+  tree: TreeTab,
+  layers: LayersTab,
+  provenance: ProvenanceTab,
+  inputs: InputsTab,
+  code: CodeTab,
+};
 type TabName = keyof typeof TABS;
 const TAB_ENTRIES = Object.entries(TABS) as [TabName, ComponentType<{ run: Run }>][];
 
