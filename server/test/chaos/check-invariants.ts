@@ -4,7 +4,7 @@ import type { CheckResult } from "../support/campaign.ts";
 import type { ChaosEnvironment } from "./chaos-environment.ts";
 import { checkCharges } from "./check-charges.ts";
 import { checkEngine } from "./check-engine.ts";
-import { checkOutputs } from "./check-outputs.ts";
+import { checkOutputs, type ReadOutput } from "./check-outputs.ts";
 import { checkStorage } from "./check-storage.ts";
 import { checkUnknownOutcomes } from "./check-unknown.ts";
 import { type PostedRun, RECOVERY_CLASSES } from "./run-load.ts";
@@ -22,7 +22,7 @@ type RunRow = {
 export async function checkInvariants(
   environment: ChaosEnvironment,
   posted: PostedRun[],
-  expectations: { hasLostResponses?: boolean } = {},
+  expectations: { hasLostResponses?: boolean; readOutput?: ReadOutput } = {},
 ): Promise<CheckResult[]> {
   const runs = await environment.query<RunRow>(
     `select run_id, status, cost, error->>'code' as code,
@@ -73,6 +73,7 @@ export async function checkInvariants(
       environment,
       completed.map(({ run_id, count }) => ({ run_id, outputCount: count })),
       jobs,
+      expectations.readOutput,
     ),
     ...(await checkCharges(environment, posted, jobs)),
     ...(await checkStorage(

@@ -5,6 +5,7 @@ import { failingVendorCampaign } from "./failing-vendor.ts";
 import { FAULT_KINDS, type FaultName } from "./fault-kinds.ts";
 import { deadlineCampaign, injectedFaultCampaign } from "./injected-faults.ts";
 import { engineNodeLoss, killsAtCrashPoints, lostEngineJournal, randomKills } from "./process-kills.ts";
+import { signedOutputs } from "./signed-outputs.ts";
 import { vendorKillCampaign } from "./vendor-kills.ts";
 
 const KILLS = isShort
@@ -31,6 +32,13 @@ await runCampaign(
   {
     aimed: (log) => killsAtCrashPoints(isShort ? 1 : 3, log),
     vendors: (log) => vendorKillCampaign(isShort ? 50 : 300, log),
+  },
+  {
+    signing: (log) =>
+      signedOutputs(
+        isShort ? { perSecond: 2, kills: 4, outageSeconds: 6 } : { perSecond: 4, kills: 60, outageSeconds: 20 },
+        log,
+      ),
   },
   { cluster: (log) => engineNodeLoss({ perSecond: isShort ? 10 : 20, watchSeconds: isShort ? 6 : 10 }, log) },
   { breaker: (log) => failingVendorCampaign({ seconds: isShort ? 5 : 20, isTimed: !isShort }, log) },
