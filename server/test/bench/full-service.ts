@@ -43,6 +43,12 @@ export async function measureFullService(
   return toThroughput(runs, Date.now() - start, cpu);
 }
 
+/** Of Gesso and what it needs, without the provider. */
+export const ownCpu = ({ cpuMsPerRun }: Throughput) =>
+  Object.entries(cpuMsPerRun)
+    .filter(([part]) => part !== "sandbox")
+    .reduce((sum, [, ms]) => sum + ms, 0);
+
 export type Latency = { acceptMs: number[]; toVendorMs: number[] };
 
 /** POSTs at a steady rate: latency until the response, and until the provider has the job. */

@@ -3,18 +3,12 @@
 import { parseArgs } from "node:util";
 import { startTestEnvironment } from "../support/test-environment.ts";
 import { measureEngineBaseline, type Throughput } from "./engine-baseline.ts";
-import { measureFullService, measureLatency, percentile } from "./full-service.ts";
+import { measureFullService, measureLatency, ownCpu, percentile } from "./full-service.ts";
 
 const { runs, rounds } = parseArgs({
   options: { runs: { type: "string", default: "3000" }, rounds: { type: "string", default: "2" } },
 }).values;
 const AT_ONCE = 32;
-
-/** Of Gesso and what it needs, without the provider. */
-const ownCpu = ({ cpuMsPerRun }: Throughput) =>
-  Object.entries(cpuMsPerRun)
-    .filter(([part]) => part !== "sandbox")
-    .reduce((sum, [, ms]) => sum + ms, 0);
 
 const show = (name: string, throughput: Throughput) => {
   const { perSecond, cpuMsPerRun } = throughput;

@@ -1,16 +1,23 @@
-// What provenance costs per image: time and bytes of a mark and of a signed manifest, without and with an ingredient,
-// in the processes that a server uses.
+// What provenance costs: time and bytes of a mark and of a signed manifest per image, in the processes that a server
+// uses; and runs per second of the whole service in each mode, in turns.
 import { parseArgs } from "node:util";
+import { createCertificateChain } from "@gesso/dev/certificate-chain";
 import sharp from "sharp";
 import { postBytes } from "../../src/outbound/post-bytes.ts";
 import { describeOrigin } from "../../src/provenance/digital-source-type.ts";
 import { createProvenanceService } from "../../src/provenance/provenance-service.ts";
 import { ProvenanceEnv } from "../../src/provenance/settings.ts";
-import { createTestChain } from "../support/provenance-certificates.ts";
+import { compareSettings } from "./compare-settings.ts";
 
-const { values } = parseArgs({ options: { rounds: { type: "string", default: "100" } } });
+const { values } = parseArgs({
+  options: {
+    rounds: { type: "string", default: "100" },
+    runs: { type: "string", default: "1000" },
+    turns: { type: "string", default: "3" },
+  },
+});
 const rounds = Number(values.rounds);
-const chain = createTestChain({ name: "Bench" });
+const chain = await createCertificateChain({ name: "Bench" });
 const settings = ProvenanceEnv.parse({ PROVENANCE_CERTIFICATE: chain.certificate, PROVENANCE_KEY: chain.key });
 const service = createProvenanceService(settings, {
   ...{ clock: { now: () => Date.now() }, postBytes, megabytes: 512, seconds: 30 },
@@ -74,3 +81,14 @@ for (const [type, bytes] of Object.entries(FORMATS)) {
   });
 }
 service.close();
+
+const key = { PROVENANCE_CERTIFICATE: chain.certificate, PROVENANCE_KEY: chain.key };
+console.log(`\nwhole service, ${values.runs} runs with images of 64 × 64 pixels and without thumbnails, in turns`);
+await compareSettings(
+  {
+    off: { env: { PROVENANCE: "off" } },
+    mark: { env: { PROVENANCE: "mark" } },
+    sign: { env: { PROVENANCE: "sign", ...key } },
+  },
+  { turns: Number(values.turns), runs: Number(values.runs) },
+);
