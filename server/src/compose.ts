@@ -13,7 +13,7 @@ import { createUnknownKeyLimit } from "./access/unknown-key-limit.ts";
 import type { Config } from "./config.ts";
 import { createAuditSeal } from "./db/access/audit-seal.ts";
 import { createKeyDerivation } from "./db/access/derive-keys.ts";
-import { connectDatabase } from "./db/connect.ts";
+import { connectDatabase, directUrlOf } from "./db/connect.ts";
 import { readInstallationFigures } from "./db/installation-figures.ts";
 import { openSnapshot } from "./db/snapshot.ts";
 import { createInstallationCheck } from "./doctor/check-installation.ts";
@@ -207,7 +207,7 @@ export function composeServices(config: Config, role: string, tracing: Tracing) 
     ...runtime,
     database,
     slowDatabase,
-    openSnapshot: () => openSnapshot(config.DATABASE_URL, { statementMs: SLOW_STATEMENTS.statementMs }),
+    openSnapshot: () => openSnapshot(directUrlOf(config), { statementMs: SLOW_STATEMENTS.statementMs }),
     assets,
     http,
     ...imageServices,

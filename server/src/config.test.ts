@@ -139,13 +139,14 @@ describe("a server that other machines can reach", () => {
     ["FETCHER_TOKEN", "replace-me-replace-me-replace-me!"],
     ["DATABASE_URL", "postgres://postgres:postgres@db.internal/gesso", ":postgres@"],
     ["DATABASE_URL", "postgres://gesso:changeme@db.internal/gesso", "changeme"],
+    ["DIRECT_DATABASE_URL", "postgres://gesso:secret@db.internal/gesso", ":secret@"],
     ["MIGRATION_DATABASE_URL", "postgres://owner:password@db.internal/gesso", ":password"],
     ["S3_SECRET_ACCESS_KEY", "minioadmin"],
   ];
   const NAMED = BAD.map(([name, value, part = value], index) => [index + 1, name, value, part] as const);
 
   it.each(NAMED)("refuses bad configuration %i: %s is named, and its value is not printed", (_, name, value, part) => {
-    expect(BAD).toHaveLength(15);
+    expect(BAD).toHaveLength(16);
     for (const reachable of [PRODUCTION, { ...PRODUCTION, PUBLIC_URL: "http://127.0.0.1:7788", HOST: "0.0.0.0" }]) {
       const message = errorOf({ ...reachable, [name]: value });
       expect(message).toContain(`${name}: `);

@@ -25,6 +25,7 @@ import {
   removeSecretsFromEnvironment,
 } from "./config.ts";
 import { listConfiguration, renderListing } from "./config-listing.ts";
+import { directUrlOf } from "./db/connect.ts";
 import { repairEventClock } from "./db/event-log.ts";
 import { migrate } from "./db/migrate.ts";
 import { saveRetentionDays } from "./db/runs/retention.ts";
@@ -175,9 +176,9 @@ async function runReseal(config: Config): Promise<number> {
   }
 }
 
-type DatabaseAccounts = Pick<Config, "DATABASE_URL" | "MIGRATION_DATABASE_URL">;
-const migrateAsOwner = ({ DATABASE_URL: url, MIGRATION_DATABASE_URL: ownerUrl = url }: DatabaseAccounts) =>
-  migrate(ownerUrl, url);
+type DatabaseAccounts = Pick<Config, "DATABASE_URL" | "DIRECT_DATABASE_URL" | "MIGRATION_DATABASE_URL">;
+const migrateAsOwner = (config: DatabaseAccounts) =>
+  migrate(config.MIGRATION_DATABASE_URL ?? directUrlOf(config), config.DATABASE_URL);
 
 async function runMigrations(): Promise<void> {
   const applied = await migrateAsOwner(readMigrationConfig());
@@ -191,7 +192,7 @@ async function requireSchema(config: Config): Promise<void> {
     await migrateAsOwner(config);
     return;
   }
-  const missing = await waitForMigrations(config.DATABASE_URL);
+  const missing = await waitForMigrations(directUrlOf(config));
   if (missing.length === 0) return;
   const fix = "Start gesso-server --role migrate, or set MIGRATE_AT_START=true.";
   throw configurationError([`The database lacks migrations of this version: ${missing.join(", ")}.`, fix]);

@@ -8,6 +8,7 @@ type SecretSettings = {
   GESSO_ACCEPTED_SECRETS: string[];
   GESSO_API_KEY?: string | undefined;
   DATABASE_URL: string;
+  DIRECT_DATABASE_URL?: string | undefined;
   MIGRATION_DATABASE_URL?: string | undefined;
   S3_SECRET_ACCESS_KEY?: string | undefined;
   FETCHER_TOKEN?: string | undefined;
@@ -50,6 +51,7 @@ export function findWeakProductionSettings(settings: SecretSettings): WeakSettin
     ...generated("GESSO_ACCEPTED_SECRETS", settings.GESSO_ACCEPTED_SECRETS),
     ...generated("FETCHER_TOKEN", [settings.FETCHER_TOKEN]),
     ...findDefaultPassword("DATABASE_URL", settings.DATABASE_URL),
+    ...findDefaultPassword("DIRECT_DATABASE_URL", settings.DIRECT_DATABASE_URL),
     ...findDefaultPassword("MIGRATION_DATABASE_URL", settings.MIGRATION_DATABASE_URL),
     ...(s3Secret !== undefined && (s3Secret.length < MIN_S3_SECRET_LENGTH || DEFAULT_PASSWORDS.includes(s3Secret))
       ? [{ name: "S3_SECRET_ACCESS_KEY" as const, message: "a default value or shorter than 16 characters" }]

@@ -1,20 +1,30 @@
-// The connection pool of PostgreSQL. Statements are prepared by name, so that each is planned once per connection. A
-// lost database becomes one fault, after which callers can retry.
+// The connection pool of PostgreSQL, directly or through a pooler in transaction mode. Statements are prepared by name, so
+// that each is planned once per connection. A lost database becomes one fault, after which callers can retry.
 import pg from "pg";
 import { z } from "zod";
 import { Fault } from "../faults.ts";
 import { createFairTurns } from "./fair-turns.ts";
 import { listen } from "./listen.ts";
+import { createPooledScopes, createSessionScopes } from "./query-scopes.ts";
 import { rememberResults } from "./remember-results.ts";
 import { bindParameters, type Statement, statement } from "./statement.ts";
-import { prepareTenantScope, tenantScopedQuery } from "./tenant-scoped-query.ts";
 
 export const DatabaseEnv = z.object({
   DATABASE_URL: z.string().describe("PostgreSQL connection URL. Version 15 or newer"),
+  DIRECT_DATABASE_URL: z
+    .string()
+    .optional()
+    .describe(
+      "PostgreSQL connection URL past a pooler, for LISTEN, locks and long reads. Set it if DATABASE_URL leads to a " +
+        "pooler in transaction mode. Default: DATABASE_URL",
+    ),
   MIGRATION_DATABASE_URL: z
     .string()
     .optional()
-    .describe("PostgreSQL connection URL of the table owner, for migrations. Default: DATABASE_URL"),
+    .describe(
+      "PostgreSQL connection URL of the table owner, for migrations; not through a pooler. Default: " +
+        "DIRECT_DATABASE_URL or DATABASE_URL",
+    ),
   MIGRATE_AT_START: z
     .stringbool()
     .default(true)
@@ -89,7 +99,12 @@ const TURN_MS = 10_000;
 /** Statements without a tenant share the turns of one. */
 const SYSTEM = "system";
 
-type ConnectionSettings = Pick<z.output<typeof DatabaseEnv>, "DATABASE_URL" | "DATABASE_POOL">;
+export type DatabaseUrls = Pick<z.output<typeof DatabaseEnv>, "DATABASE_URL" | "DIRECT_DATABASE_URL">;
+export type ConnectionSettings = DatabaseUrls & Pick<z.output<typeof DatabaseEnv>, "DATABASE_POOL">;
+
+/** For what needs a session of its own: LISTEN, advisory locks, transactions of several statements. */
+export const directUrlOf = ({ DATABASE_URL, DIRECT_DATABASE_URL = DATABASE_URL }: DatabaseUrls): string =>
+  DIRECT_DATABASE_URL;
 
 /** A standby responds too, and cannot accept a run. */
 const PING = statement(
@@ -106,22 +121,19 @@ export function connectDatabase(
   role: string | null = "gesso_system",
   timing: ConnectionTiming = DEFAULT_TIMING,
 ): Database {
+  const isPooled = env.DIRECT_DATABASE_URL !== undefined;
+  const scopes = isPooled && role !== null ? createPooledScopes(role, timing.statementMs) : createSessionScopes();
   const pool = new pg.Pool({
     connectionString: env.DATABASE_URL,
     max: env.DATABASE_POOL,
     connectionTimeoutMillis: CONNECT_MS,
-    statement_timeout: timing.statementMs,
     // A server that vanished without closing its connections answers nothing: without a timeout of our own, such a
     // connection would be used until TCP gives up, about 15 minutes later.
     query_timeout: timing.statementMs + timing.marginMs,
-    idle_in_transaction_session_timeout: 10_000,
     keepAlive: true,
-    // Generic plans: planning a statement each time would cost more than running it. A plan outlives the table sizes it
-    // was made for, so sequential scans of tables that are empty at that time are disabled. A generic plan assumes that
-    // a limit is a tenth of all rows, so by its cost PostgreSQL would compile it (JIT), which takes longer than running
-    // it.
-    options: `-c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c jit=off${role === null ? "" : ` -c role=${role}`}`,
-    ...(role !== null && { onConnect: prepareTenantScope }),
+    // A pooler refuses parameters of a session that it does not know.
+    ...(!isPooled && sessionParameters(role, timing)),
+    ...(role !== null && { onConnect: scopes.prepare }),
   });
   // Without a listener an idle connection that the server closes would end the process.
   pool.on("error", () => {});
@@ -142,18 +154,20 @@ export function connectDatabase(
     }
   };
   const withoutTenant = (holder: string): Pick<Database, "execute" | "query"> => ({
-    execute: (statement, ...[values]) =>
-      runQuery({ name: statement.name, text: statement.text, values: bindParameters(statement, values) }, holder),
-    query: (name, text, values = []) => runQuery({ name, text, values }, holder),
+    execute: (statement, ...[values]) => {
+      const { name, text } = statement;
+      return runQuery(scopes.withoutTenant({ name, text, values: bindParameters(statement, values) }), holder);
+    },
+    query: (name, text, values = []) => runQuery(scopes.withoutTenant({ name, text, values }), holder),
   });
   const scopeToTenant = (tenantId: string): Database => ({
     ...database,
     execute: (statement, ...[values]) => {
       const { name, text } = statement;
-      const query = tenantScopedQuery({ name, text, values: bindParameters(statement, values) }, tenantId);
+      const query = scopes.forTenant({ name, text, values: bindParameters(statement, values) }, tenantId);
       return runQuery(query, tenantId);
     },
-    query: (name, text, values = []) => runQuery(tenantScopedQuery({ name, text, values }, tenantId), tenantId),
+    query: (name, text, values = []) => runQuery(scopes.forTenant({ name, text, values }, tenantId), tenantId),
   });
   const database: Database = {
     ...withoutTenant(SYSTEM),
@@ -165,8 +179,18 @@ export function connectDatabase(
       if (row!.is_read_only) throw new Fault("dependency_unavailable", {}, { cause: "the database is read-only" });
     },
     listen: (channel, onNotification, lock) =>
-      listen({ url: env.DATABASE_URL, channel, onNotification, lock, random: Math.random }),
+      listen({ url: directUrlOf(env), channel, onNotification, lock, random: Math.random }),
     close: () => pool.end(),
   };
   return database;
 }
+
+const sessionParameters = (role: string | null, { statementMs }: ConnectionTiming): pg.PoolConfig => ({
+  statement_timeout: statementMs,
+  idle_in_transaction_session_timeout: 10_000,
+  // Generic plans: planning a statement each time would cost more than running it. A plan outlives the table sizes it
+  // was made for, so sequential scans of tables that are empty at that time are disabled. A generic plan assumes that
+  // a limit is a tenth of all rows, so by its cost PostgreSQL would compile it (JIT), which takes longer than running
+  // it.
+  options: `-c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c jit=off${role === null ? "" : ` -c role=${role}`}`,
+});

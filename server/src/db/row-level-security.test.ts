@@ -3,7 +3,7 @@ import pg from "pg";
 import { v7 } from "uuid";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestDatabase, type TestDatabase } from "../../test/support/test-database.ts";
-import { connectDatabase } from "./connect.ts";
+import { connectDatabase, type Database } from "./connect.ts";
 import { migrate } from "./migrate.ts";
 
 let database: TestDatabase;
@@ -210,9 +210,11 @@ describe("the roles", () => {
   });
 });
 
+/** Only LISTEN would connect there. */
+const UNUSED_URL = "postgres://unused";
+
 describe("a statement in the name of a tenant", () => {
-  it("sees that tenant alone, with two of them interleaved on five connections, and leaves nothing behind", async () => {
-    const db = connectDatabase({ DATABASE_URL: database.url, DATABASE_POOL: 5 });
+  const seeOwnRowsAlone = async (db: Database) => {
     try {
       const asked = Array.from({ length: 1000 }, async (_, n) => {
         if (n % 10 === 9) {
@@ -231,6 +233,33 @@ describe("a statement in the name of a tenant", () => {
       expect((await Promise.all(asked)).filter(([isOwn, isWhole]) => !isOwn || !isWhole)).toEqual([]);
     } finally {
       await db.close();
+    }
+  };
+
+  it("sees that tenant alone, with two of them interleaved on five connections, and leaves nothing behind", () =>
+    seeOwnRowsAlone(connectDatabase({ DATABASE_URL: database.url, DATABASE_POOL: 5 })));
+
+  it("sees that tenant alone if a pooler gives each transaction another session", () =>
+    seeOwnRowsAlone(
+      connectDatabase({ DATABASE_URL: database.url, DATABASE_POOL: 5, DIRECT_DATABASE_URL: UNUSED_URL }),
+    ));
+
+  it("brings its settings with it if a pooler gives each transaction another session", async () => {
+    const [DATABASE_URL, DATABASE_POOL] = [database.url, 1];
+    const settings = `select current_user::text as role, current_setting('plan_cache_mode') as plans,
+      current_setting('enable_seqscan') as scans, current_setting('jit') as jit,
+      current_setting('statement_timeout') as timeout`;
+    const expected = { plans: "force_generic_plan", scans: "off", jit: "off", timeout: "10s" };
+    for (const urls of [{}, { DIRECT_DATABASE_URL: UNUSED_URL }]) {
+      const db = connectDatabase({ DATABASE_URL, DATABASE_POOL, ...urls });
+      try {
+        expect(await db.query("test.settings", settings)).toEqual([{ role: "gesso_system", ...expected }]);
+        expect(await db.forTenant(TENANTS[0]).query("test.settings", settings)).toEqual([
+          { role: "gesso_app", ...expected },
+        ]);
+      } finally {
+        await db.close();
+      }
     }
   });
 

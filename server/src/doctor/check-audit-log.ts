@@ -1,8 +1,7 @@
 // Checks the audit log against its checkpoints and their authenticated head. A break is never repaired automatically.
-import type { z } from "zod";
 import { createAuditSeal } from "../db/access/audit-seal.ts";
 import { createKeyDerivation } from "../db/access/derive-keys.ts";
-import { connectDatabase, type DatabaseEnv } from "../db/connect.ts";
+import { type ConnectionSettings, connectDatabase } from "../db/connect.ts";
 import { rootCauseMessage } from "./check-dependencies.ts";
 import type { DoctorCheck } from "./report.ts";
 
@@ -10,7 +9,7 @@ const FIX =
   "back up the database, and compare it with the `audit head` lines of the log; see `Audit log` in the guide on tenants";
 const SILENT = { info() {}, error() {} };
 
-type AuditSettings = Pick<z.output<typeof DatabaseEnv>, "DATABASE_URL" | "DATABASE_POOL"> & {
+type AuditSettings = ConnectionSettings & {
   GESSO_SECRET: string;
   GESSO_ACCEPTED_SECRETS: string[];
 };

@@ -1,15 +1,12 @@
 // Reports webhook events that could not become deliveries. They wait until their cause is removed.
-import type { z } from "zod";
-import { connectDatabase, type DatabaseEnv } from "../db/connect.ts";
+import { type ConnectionSettings, connectDatabase } from "../db/connect.ts";
 import { countSetAsideEvents } from "../db/webhooks/set-aside-events.ts";
 import { rootCauseMessage } from "./check-dependencies.ts";
 import type { DoctorCheck } from "./report.ts";
 
 const FIX = "see `Events that were set aside` in the webhooks guide";
 
-type DatabaseSettings = Pick<z.output<typeof DatabaseEnv>, "DATABASE_URL" | "DATABASE_POOL">;
-
-export async function checkSetAsideEvents(settings: DatabaseSettings): Promise<DoctorCheck> {
+export async function checkSetAsideEvents(settings: ConnectionSettings): Promise<DoctorCheck> {
   const name = "webhooks";
   const database = connectDatabase(settings);
   try {

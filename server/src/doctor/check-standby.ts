@@ -1,7 +1,6 @@
 // Checks whether a failover of PostgreSQL would be safe: only a synchronous standby has every accepted run and every
 // lease of a paid request.
-import type { z } from "zod";
-import { connectDatabase, type DatabaseEnv } from "../db/connect.ts";
+import { type ConnectionSettings, connectDatabase } from "../db/connect.ts";
 import { type ReplicationStatus, readReplicationStatus } from "../db/replication.ts";
 import { rootCauseMessage } from "./check-dependencies.ts";
 import type { CheckStatus, DoctorCheck } from "./report.ts";
@@ -9,9 +8,7 @@ import type { CheckStatus, DoctorCheck } from "./report.ts";
 const FIX = "see `Failover` in the PostgreSQL guide";
 const RISK = "after a failover, accepted runs can be missing and jobs can be paid twice";
 
-type DatabaseSettings = Pick<z.output<typeof DatabaseEnv>, "DATABASE_URL" | "DATABASE_POOL">;
-
-export async function checkStandby(settings: DatabaseSettings): Promise<DoctorCheck> {
+export async function checkStandby(settings: ConnectionSettings): Promise<DoctorCheck> {
   const name = "standby";
   // Before the first start, the database roles do not exist yet.
   const database = connectDatabase(settings, null);

@@ -1,18 +1,15 @@
 // Compares the stored bytes that the storage quota counts with the files of each tenant.
-import type { z } from "zod";
-import type { DatabaseEnv } from "../db/connect.ts";
+import { type DatabaseUrls, directUrlOf } from "../db/connect.ts";
 import { findStorageMismatches } from "../db/runs/storage-check.ts";
 import { rootCauseMessage } from "./check-dependencies.ts";
 import type { DoctorCheck } from "./report.ts";
 
 const FIX = "do not edit the tables. See `Storage quota` in the rate limits guide";
 
-export async function checkStorageUsage(
-  settings: Pick<z.output<typeof DatabaseEnv>, "DATABASE_URL">,
-): Promise<DoctorCheck> {
+export async function checkStorageUsage(settings: DatabaseUrls): Promise<DoctorCheck> {
   const name = "storage usage";
   try {
-    const mismatches = await findStorageMismatches(settings.DATABASE_URL);
+    const mismatches = await findStorageMismatches(directUrlOf(settings));
     const [first] = mismatches;
     if (!first) return { name, status: "pass", message: "the stored bytes of every tenant are the sum of its files" };
     const message =

@@ -1,5 +1,6 @@
 // The checks of `gesso upgrade check`: whether this version can replace the one that runs, beside its running processes
 // and runs, and whether you can return to it. Changes nothing.
+import { directUrlOf } from "../db/connect.ts";
 import { readUpgradeState, type UpgradeState } from "../db/upgrade-state.ts";
 import { VERSION } from "../kit/version.ts";
 import { createProviderHttpClient } from "../outbound/provider-http-client.ts";
@@ -33,9 +34,9 @@ export async function checkUpgrade(
   }
 }
 
-async function checkSchema({ DATABASE_URL: url }: UpgradeSettings): Promise<DoctorCheck[]> {
+async function checkSchema(settings: UpgradeSettings): Promise<DoctorCheck[]> {
   try {
-    return assessUpgrade(await readUpgradeState(url));
+    return assessUpgrade(await readUpgradeState(directUrlOf(settings)));
   } catch (thrown) {
     return [{ name: "migrations", status: "fail", message: rootCauseMessage(thrown) }];
   }

@@ -1,6 +1,5 @@
 // Lists the versions of the workers that Restate knows, with their open invocations. Warns of versions without workers.
-import type { z } from "zod";
-import { connectDatabase, type DatabaseEnv } from "../db/connect.ts";
+import { type ConnectionSettings, connectDatabase } from "../db/connect.ts";
 import { listLeaseNames } from "../db/leases.ts";
 import { rootCauseMessage } from "./check-dependencies.ts";
 import type { TimedSendRequest } from "./check-provider.ts";
@@ -11,8 +10,7 @@ const FIX = "start a worker; it takes over the runs of a version without workers
 const OPEN_INVOCATIONS = `select pinned_deployment_id, count(*) as open from sys_invocation
   where status <> 'completed' group by pinned_deployment_id`;
 
-type DatabaseSettings = Pick<z.output<typeof DatabaseEnv>, "DATABASE_URL" | "DATABASE_POOL">;
-type WorkerSettings = DatabaseSettings & { RESTATE_ADMIN_URL: string };
+type WorkerSettings = ConnectionSettings & { RESTATE_ADMIN_URL: string };
 type WorkerVersion = { uri: string; isLatest: boolean; open: number; isServed: boolean };
 
 export async function checkWorkers(settings: WorkerSettings, send: TimedSendRequest): Promise<DoctorCheck> {
