@@ -4,5 +4,6 @@ export { type SandboxOptions, type ServerOptions, startSandbox, startServer } fr
 export { type ManagedProcess, startProcess } from "./managed-process.ts";
 export { freePort } from "./ports.ts";
 export { type PostgresOptions, startPostgres } from "./postgres.ts";
+export { chooseAccount, commandAs } from "./postgres-account.ts";
 export { type RestateOptions, type RestateProcess, startRestate } from "./restate.ts";
 export { type RestateCluster, type RestateClusterOptions, startRestateCluster } from "./restate-cluster.ts";

@@ -6,7 +6,7 @@ import type { PostedRun, RecoveryClass } from "./run-load.ts";
 import type { VendorJobRecord } from "./vendor-jobs.ts";
 
 /** Per image as in prices.yaml, in micro-dollars. */
-const PRICE_MICRODOLLARS: Record<RecoveryClass, number> = { A: 30_000, B: 50_000, C: 70_000, D: 110_000 };
+export const PRICE_MICRODOLLARS: Record<RecoveryClass, number> = { A: 30_000, B: 50_000, C: 70_000, D: 110_000 };
 
 type RunCharges = { run_id: string; status: string; settled: number; wasted: number; held: number };
 

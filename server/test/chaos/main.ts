@@ -1,10 +1,11 @@
 // `npm run chaos`: kills every component, injects every other kind of fault, and compares all records afterwards.
 // `--short` is the version of CI, `--only NAME` runs one campaign, `--at NAME` limits it to one crash point or fault.
 import { isShort, runCampaign } from "../support/campaign.ts";
+import { engineNodeLoss } from "./engine-node-loss.ts";
 import { failingVendorCampaign } from "./failing-vendor.ts";
 import { FAULT_KINDS, type FaultName } from "./fault-kinds.ts";
 import { deadlineCampaign, injectedFaultCampaign } from "./injected-faults.ts";
-import { engineNodeLoss, killsAtCrashPoints, lostEngineJournal, randomKills } from "./process-kills.ts";
+import { killsAtCrashPoints, lostEngineJournal, randomKills } from "./process-kills.ts";
 import { signedOutputs } from "./signed-outputs.ts";
 import { vendorKillCampaign } from "./vendor-kills.ts";
 
@@ -16,6 +17,10 @@ const SHORT_FAULTS: FaultName[] = ["stopped_worker", "commit_swallowed", "engine
 const FAULTS = isShort
   ? { rounds: 1, perSecond: 2, hasCluster: false, kinds: SHORT_FAULTS }
   : { rounds: 2, perSecond: 3, hasCluster: true, kinds: Object.keys(FAULT_KINDS) as FaultName[] };
+
+const SIGNING = isShort
+  ? { perSecond: 2, kills: 2, outageSeconds: 6 }
+  : { perSecond: 4, kills: 60, outageSeconds: 20 };
 
 /**
  * Deadlines, a lost journal, and the leases of workers that were killed at a crash point are mostly waited for, so
@@ -34,12 +39,11 @@ await runCampaign(
     vendors: (log) => vendorKillCampaign(isShort ? 50 : 300, log),
   },
   {
-    signing: (log) =>
-      signedOutputs(
-        isShort ? { perSecond: 2, kills: 4, outageSeconds: 6 } : { perSecond: 4, kills: 60, outageSeconds: 20 },
-        log,
-      ),
+    cluster: (log) =>
+      engineNodeLoss({ perSecond: isShort ? 10 : 20, watchSeconds: isShort ? 6 : 10, losses: [[1], [2]] }, log),
   },
-  { cluster: (log) => engineNodeLoss({ perSecond: isShort ? 10 : 20, watchSeconds: isShort ? 6 : 10 }, log) },
-  { breaker: (log) => failingVendorCampaign({ seconds: isShort ? 5 : 20, isTimed: !isShort }, log) },
+  {
+    breaker: (log) => failingVendorCampaign({ seconds: isShort ? 5 : 20, isTimed: !isShort }, log),
+  },
+  { signing: (log) => signedOutputs(SIGNING, log) },
 );

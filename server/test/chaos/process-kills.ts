@@ -1,5 +1,5 @@
-// The campaigns: random kills, a kill at each crash point, deletion of the engine's journal, and the loss of a cluster
-// node under load. Each ends with the invariant checks.
+// The campaigns: random kills, a kill at each crash point, and deletion of the engine's journal. Each ends with the
+// invariant checks.
 import { rm } from "node:fs/promises";
 import { setTimeout as pause } from "node:timers/promises";
 import { CRASH_POINTS, type CrashPoint } from "../../src/observe/crash-points.ts";
@@ -15,7 +15,6 @@ import {
   type PostedRun,
   postAtRate,
   postRun,
-  postWhile,
   RECOVERY_CLASSES,
   type RunRequestSpec,
   waitUntilAllEnded,
@@ -260,70 +259,4 @@ async function waitForNextEpoch(environment: TestEnvironment, runs: number): Pro
     );
     if (claims.length >= runs || Date.now() > until) return claims;
   }
-}
-
-/** One node of three is killed under load, twice: how long does nothing end? */
-export async function engineNodeLoss(
-  size: { perSecond: number; watchSeconds: number },
-  log: Log,
-): Promise<CampaignReport> {
-  const environment = await startChaosEnvironment({ roles: "split", cluster: true, env: CHAOS_ENV });
-  try {
-    let isOver = false;
-    const loading = postWhile(
-      environment,
-      () => !isOver,
-      size.perSecond,
-      (index) => ({
-        class: (["A", "B", "C"] as const)[index % 3]!,
-        prompt: `[sandbox:delay=0.3] cluster ${index}`,
-      }),
-    );
-    await pause(3000);
-    const before = await longestStall(environment, size.watchSeconds * 1000);
-    const stalls: number[] = [];
-    for (const node of [1, 2]) {
-      environment.faults.addKill("engine node");
-      await environment.cluster!.nodes[node]!.kill("SIGKILL");
-      stalls.push(await longestStall(environment, size.watchSeconds * 1000));
-      log(`node ${node + 1} killed: nothing ended for ${seconds(stalls.at(-1)!)} at most`);
-      await environment.cluster!.start(node);
-      await pause(3000);
-    }
-    isOver = true;
-    const posted = await loading;
-    await waitUntilAllEnded(environment, 120);
-    const findings = await checkInvariants(environment, posted);
-    const observed = `${stalls.map(seconds).join(", ")}; without a kill ${seconds(before)}`;
-    findings.push({ invariant: "nothing stalls for 5 s", passed: stalls.every((ms) => ms < 5000), observed });
-    return {
-      name: `${posted.length} runs on three nodes, one killed twice`,
-      results: findings,
-      notes: [],
-      counts: { runs: posted.length, kills: environment.faults.killCount() },
-    };
-  } finally {
-    await environment.stop();
-  }
-}
-
-const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`;
-
-async function longestStall(environment: TestEnvironment, watchMs: number): Promise<number> {
-  const until = Date.now() + watchMs;
-  let last = Date.now();
-  let longest = 0;
-  let before = -1;
-  while (Date.now() < until) {
-    const [row] = await environment.query<{ count: number }>(
-      "select count(*)::int from runs where finished_at is not null",
-    );
-    if (row!.count !== before) {
-      before = row!.count;
-      last = Date.now();
-    }
-    longest = Math.max(longest, Date.now() - last);
-    await pause(50);
-  }
-  return longest;
 }

@@ -34,7 +34,13 @@ export type PostedRun = Pick<RunRequestSpec, "class"> & {
   word: string;
   count: number;
   isCancelRequested: boolean;
+  /** In milliseconds, as the times of refusals. */
+  acceptedAt: number;
+  refusals: Refusal[];
 };
+
+/** A request that the API did not accept. The client sent it again. */
+export type Refusal = { at: number; status: string };
 
 export async function postRun(
   environment: TestEnvironment,
@@ -45,13 +51,16 @@ export async function postRun(
   const word = `w${key.replaceAll("-", "")}`;
   const request = await buildRequest(order, word);
   const until = Date.now() + timeoutSeconds * 1000;
-  for (;;) {
-    const run_id = await postOnce(environment, request, key);
+  for (const refusals: Refusal[] = []; ; ) {
+    const { run_id, status } = await postOnce(environment, request, key);
     if (run_id) {
+      const acceptedAt = Date.now();
       const isCancelRequested = order.cancelAfterMs !== undefined;
       if (isCancelRequested) await cancelRun(environment, run_id, order.cancelAfterMs!);
-      return { run_id, word, class: order.class, count: order.count ?? 1, isCancelRequested };
+      const { class: recoveryClass, count = 1 } = order;
+      return { run_id, word, class: recoveryClass, count, isCancelRequested, acceptedAt, refusals };
     }
+    refusals.push({ at: Date.now(), status });
     if (Date.now() > until) throw new Error("the API did not accept the run in time");
     await pause(150);
   }
@@ -73,14 +82,13 @@ async function postOnce(
   environment: TestEnvironment,
   { path, body }: RunRequest,
   key: string,
-): Promise<string | undefined> {
+): Promise<{ run_id?: string; status: string }> {
   const response = await send(environment, path, { body, headers: { "idempotency-key": key } });
-  if (!response || response.status >= 500) return undefined;
-  if (response.status > 202) throw new Error(`refused: ${response.status} ${await response.text()}`);
-  return response.json().then(
-    (run) => (run as { run_id: string }).run_id,
-    () => undefined,
-  );
+  if (!response) return { status: "no response" };
+  const { run_id, code } = (await response.json().catch(() => ({}))) as { run_id?: string; code?: string };
+  const status = `${response.status} ${code ?? ""}`.trim();
+  if (response.status > 202 && response.status < 500) throw new Error(`refused: ${status}`);
+  return { ...(run_id !== undefined && response.ok && { run_id }), status };
 }
 
 async function cancelRun(environment: TestEnvironment, runId: string, afterMs: number): Promise<void> {
@@ -113,12 +121,13 @@ export async function postWhile(
   orderOf: (index: number) => RunRequestSpec,
 ): Promise<PostedRun[]> {
   const posts: Promise<PostedRun>[] = [];
+  const startedAt = Date.now();
   for (let index = 0; goesOn(); index++) {
     const post = postRun(environment, orderOf(index));
     // A failure is reported below, after the campaign has stopped its processes.
     post.catch(() => {});
     posts.push(post);
-    await pause(1000 / perSecond);
+    await pause(Math.max(0, startedAt + ((index + 1) * 1000) / perSecond - Date.now()));
   }
   return Promise.all(posts);
 }

@@ -12,8 +12,9 @@ import {
   type DrillClients,
   waitUntilNoneOpen,
 } from "../support/drill-clients.ts";
+import { restartCheck, serverPids } from "../support/server-processes.ts";
 import { startTcpProxy } from "../support/tcp-proxy.ts";
-import { startTestEnvironment, type TestEnvironment } from "../support/test-environment.ts";
+import { startTestEnvironment } from "../support/test-environment.ts";
 import { startPostgresPair } from "./postgres-pair.ts";
 
 export type FailoverSize = {
@@ -89,24 +90,6 @@ function recoveryCheck(clients: DrillClients, promotedAt: number): CheckResult {
     passed: clients.refusals.length > 0 && to - promotedAt <= RECOVERY_SECONDS * 1000,
     observed: `${seconds(to - promotedAt)} s after it`,
   };
-}
-
-const serverPids = (environment: TestEnvironment) => {
-  const { api, worker } = environment.pids();
-  return [api!, worker!];
-};
-
-function restartCheck(environment: TestEnvironment, before: number[]): CheckResult {
-  const isRunning = (pid: number) => {
-    try {
-      return process.kill(pid, 0);
-    } catch {
-      return false;
-    }
-  };
-  const now = serverPids(environment);
-  const passed = now.every((pid, index) => pid === before[index] && isRunning(pid));
-  return { invariant: "no process was restarted", passed, observed: `process IDs ${now.join(", ")}` };
 }
 
 function describeRefusals(clients: DrillClients, killedAt: number, promotedAt: number): string {

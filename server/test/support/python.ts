@@ -1,5 +1,5 @@
 // Runs Python programs with the packages of python-requirements.txt, for tests with clients that exist only in Python.
-// The packages are installed once from PyPI, into a virtual environment in node_modules/.cache.
+// The packages of a requirements file are installed once from PyPI, into a virtual environment in node_modules/.cache.
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
@@ -13,8 +13,8 @@ const INSTALL_MS = 240_000;
 const execute = promisify(execFile);
 
 /** Returns the Python interpreter of the virtual environment. Two test processes may install at the same time. */
-export async function installPython(): Promise<string> {
-  const version = createHash("sha256").update(readFileSync(REQUIREMENTS)).digest("hex").slice(0, 12);
+export async function installPython(requirements = REQUIREMENTS): Promise<string> {
+  const version = createHash("sha256").update(readFileSync(requirements)).digest("hex").slice(0, 12);
   const directory = join(CACHE, `python-${version}`);
   const interpreter = join(directory, "bin/python");
   if (existsSync(interpreter)) return interpreter;
@@ -23,7 +23,7 @@ export async function installPython(): Promise<string> {
   const options = { timeout: INSTALL_MS };
   try {
     await execute("python3", ["-m", "venv", unfinished], options);
-    const pip = [...["-m", "pip", "install", "--quiet", "--no-deps"], ...["--requirement", REQUIREMENTS]];
+    const pip = [...["-m", "pip", "install", "--quiet", "--no-deps"], ...["--requirement", requirements]];
     await execute(join(unfinished, "bin/python"), pip, options);
     renameSync(unfinished, directory);
   } catch (thrown) {
