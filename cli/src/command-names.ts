@@ -67,6 +67,7 @@ export const NAMED_COMMANDS: NamedCommand[] = [
   { ...single("me", "me.get"), description: "Show the user, the tenant and the permissions of the key." },
   { ...single("system", "system.get"), description: "Show the state of the installation (operator)." },
   single("events", "events.stream"),
+  single("archive query", "admin.queryArchive"),
   single("keys create", "keys.create", "name"),
   single("members add", "members.add", "user_id"),
   single("models create", "models.create", "name"),
@@ -83,6 +84,7 @@ export const HAND_WRITTEN: Record<string, string> = {
 /** What `gesso --help` says about a group of commands. */
 export const GROUP_DESCRIPTIONS: Record<string, string> = {
   admin: "Explain and repair runs, and pause parts of the installation (operator).",
+  archive: "Find archived runs (operator).",
   audit: "Read the audit log.",
   images: "Upload images, and other operations on images.",
   keys: "Manage API keys.",

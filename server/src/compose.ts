@@ -168,8 +168,8 @@ function composeProvenance(config: Config, { database, clock }: Pick<Services, "
   return { provenance, findProvenancePolicy: createProvenancePolicies({ database, clock, defaultMode }) };
 }
 
-const composeAdmin = (config: Config, { clock, ids, notifications, settings, providers }: Services) => ({
-  ...{ clock, ids, notifications },
+const composeAdmin = (config: Config, { assets, clock, ids, notifications, settings, providers }: Services) => ({
+  ...{ assets, clock, ids, notifications },
   listInvocations: createEngineAdmin(config.RESTATE_ADMIN_URL).listInvocations,
   deadlineSeconds: settings.timeouts.deadlineSeconds,
   providerIds: providers.enabled.map(({ provider }) => provider.id),

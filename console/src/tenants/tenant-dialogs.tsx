@@ -75,13 +75,17 @@ export function TenantDialogs({ dialog, onChange }: TenantDialogsProps) {
 type OneTenantProps = { tenant: Tenant; onDone(): void; onClose(): void };
 
 function EditDialog({ tenant, onDone, onClose }: OneTenantProps) {
-  const { name, weight, limits, retention_days } = tenant;
+  const { name, weight, limits, retention_days, archive_after_days } = tenant;
   return (
     <ManagementDialog
       operation="tenants.update"
       title={words.editTitle(name)}
       action={words.save}
-      initial={{ name, weight, limits, ...(retention_days !== null && { retention_days }) }}
+      initial={{
+        ...{ name, weight, limits },
+        ...(retention_days !== null && { retention_days }),
+        ...(archive_after_days !== null && { archive_after_days }),
+      }}
       without={[...WITHOUT_ID, "suspended"]}
       isUnfolded
       send={async (values) => client.tenants.update(tenant.id, values as TenantsUpdateInput)}

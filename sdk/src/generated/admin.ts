@@ -4,7 +4,7 @@ import type { Connection } from "../connection.ts";
 import { exactlyOneRequired } from "../field-rules.ts";
 import { integer, number, text, uuid } from "../schema-builders.ts";
 import type { CallOptions } from "../settings.ts";
-import type { PauseList, RebuiltEngine, RepairedRun, RunExplanation, SetAsideEventList, SettledOutcome, SkippedEvent, UnknownOutcomeList } from "./shapes.ts";
+import type { ArchivedRunList, PauseList, RebuiltEngine, RepairedRun, RunExplanation, SetAsideEventList, SettledOutcome, SkippedEvent, UnknownOutcomeList } from "./shapes.ts";
 
 /** Input of `admin.pause`. */
 export type AdminPauseInput = {
@@ -14,6 +14,20 @@ export type AdminPauseInput = {
   tenant_id?: string;
   /** Lease of a background duty that stands still, such as `duty/outbox`. `dispatch`: no run starts */
   duty?: string;
+};
+
+/** Input of `admin.queryArchive`. */
+export type AdminQueryArchiveInput = {
+  /** Only this run */
+  run_id?: string;
+  /** Only runs of this tenant */
+  tenant_id?: string;
+  /** Only runs that were accepted on this day (UTC) */
+  day?: string;
+  /** Items in the response, 1 to 100. Default: 20. 1 to 100. Default 20 */
+  limit?: number;
+  /** Only runs after this one: the last `run_id` of the previous response */
+  after?: string;
 };
 
 /** Input of `admin.resume`. */
@@ -71,6 +85,11 @@ export type Admin = {
    * @example await client.admin.quarantine("01990c3e-2f00-7000-8000-6f0c1a2b3c4d")
    */
   quarantine: (run_id: string, options?: CallOptions) => Call<RepairedRun>;
+  /**
+   * Find archived runs by ID, tenant or day, oldest first (operator).
+   * @example await client.admin.queryArchive()
+   */
+  queryArchive: (input?: AdminQueryArchiveInput, options?: CallOptions) => Call<ArchivedRunList>;
   /**
    * Return all dispatched runs and webhook deliveries to the queue, after a loss of Restate (operator).
    * @example await client.admin.rebuild()
@@ -148,6 +167,12 @@ export function adminOf(connection: Connection): Admin {
       required: ["run_id"],
       fields: { run_id: uuid },
     }), "run_id"),
+    queryArchive: call(connection, {
+      name: "admin.queryArchive",
+      method: "GET",
+      path: "/api/v1/admin/archive",
+      fields: { run_id: uuid, tenant_id: uuid, day: text(), limit: integer(1, 100), after: uuid },
+    }),
     rebuild: call(connection, {
       name: "admin.rebuild",
       path: "/api/v1/admin/rebuild",

@@ -160,6 +160,20 @@ export type AccessLimits = {
   spend_per_month?: number | null;
 };
 
+/** API response: ArchivedRunList */
+export type ArchivedRunList = {
+  data: Array<{
+      /** ID of the run */
+      run_id: string;
+      /** Tenant of the run */
+      tenant_id: string;
+      /** Key of the file in the storage */
+      file: string;
+      /** The line of the file: the run with its requests, attempts, transfers and assets */
+      record: Record<string, unknown>;
+    }>;
+};
+
 /** API response: Attempt */
 export type Attempt = {
   /** Index of the job in the run, from 0 */
@@ -693,6 +707,8 @@ export type NewTenant = {
   limits: TenantLimits;
   /** Days to keep a run's files after it ends. 0: forever. null: the installation's default */
   retention_days: number | null;
+  /** Days after which the tenant's ended runs and audit entries move to the archive. 0: never. null: the installation's default */
+  archive_after_days: number | null;
   /** How outputs say what made them. null: the installation's default */
   provenance: TenantProvenance | null;
   /** Whether Gesso refuses all credentials of the tenant and holds its runs and webhooks */
@@ -1432,6 +1448,8 @@ export type Tenant = {
   limits: TenantLimits;
   /** Days to keep a run's files after it ends. 0: forever. null: the installation's default */
   retention_days: number | null;
+  /** Days after which the tenant's ended runs and audit entries move to the archive. 0: never. null: the installation's default */
+  archive_after_days: number | null;
   /** How outputs say what made them. null: the installation's default */
   provenance: TenantProvenance | null;
   /** Whether Gesso refuses all credentials of the tenant and holds its runs and webhooks */

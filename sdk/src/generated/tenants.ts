@@ -56,6 +56,8 @@ export type TenantsUpdateInput = {
   limits?: TenantLimits;
   /** Days to keep a run's files after it ends. 0: forever. null: the installation's default */
   retention_days?: number | null;
+  /** Days after which the tenant's ended runs and audit entries move to the archive. 0: never. null: the installation's default */
+  archive_after_days?: number | null;
   /** How outputs say what made them. null: the installation's default */
   provenance?: TenantProvenance | null;
   /** true: Gesso refuses all credentials of the tenant, starts none of its runs and sends none of its webhooks. false: Gesso accepts and continues them */
@@ -109,7 +111,7 @@ export type Tenants = {
   list: (input?: TenantsListInput, options?: CallOptions) => ListCall<TenantPage>;
   /**
    * Change the name, weight, limits, retention or provenance of a tenant, or suspend it (operator).
-   * - Send at least one of name, weight, limits, retention_days, provenance, suspended.
+   * - Send at least one of name, weight, limits, retention_days, archive_after_days, provenance, suspended.
    * @example await client.tenants.update("01990c3e-2f00-7000-8000-6f0c1a2b3c4d", { weight: 2 })
    */
   update: (tenant_id: string, input?: TenantsUpdateInput, options?: CallOptions) => Call<Tenant>;
@@ -182,8 +184,8 @@ export function tenantsOf(connection: Connection): Tenants {
       path: "/api/v1/tenants/{tenant_id}",
       bodies: "json",
       required: ["tenant_id"],
-      fields: { tenant_id: uuid, name: text(1, 200), weight: number(0.01, 1000), limits: {}, retention_days: { anyOf: [integer(0, 36500), {"type":"null"}] }, provenance: { anyOf: [object, {"type":"null"}] }, suspended: boolean },
-      rules: [anyRequired("name", "weight", "limits", "retention_days", "provenance", "suspended")],
+      fields: { tenant_id: uuid, name: text(1, 200), weight: number(0.01, 1000), limits: {}, retention_days: { anyOf: [integer(0, 36500), {"type":"null"}] }, archive_after_days: { anyOf: [integer(0, 36500), {"type":"null"}] }, provenance: { anyOf: [object, {"type":"null"}] }, suspended: boolean },
+      rules: [anyRequired("name", "weight", "limits", "retention_days", "archive_after_days", "provenance", "suspended")],
     }), "tenant_id"),
     usage: withIdAndInput(call(connection, {
       name: "tenants.usage",

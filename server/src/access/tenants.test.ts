@@ -41,7 +41,8 @@ describe("creating a tenant", () => {
   it("creates its owner and the owner's key, which has all scopes but the operator's", async () => {
     const { owner_key, ...tenant } = await open().create(acme, { user_id: "ada", name: "Ada" });
     const times = { created_at: time, updated_at: time };
-    expect(tenant).toEqual({ ...acme, id: expect.any(String), provenance: null, suspended: false, ...times });
+    const defaults = { archive_after_days: null, provenance: null, suspended: false };
+    expect(tenant).toEqual({ ...acme, id: expect.any(String), ...defaults, ...times });
     expect(await open().get(tenant.id)).toEqual(tenant);
     expect(owner_key).toMatchObject({ user_id: "ada", name: "The first key", scopes: ["*"], expires_at: null });
     expect(await holderOf(owner_key.key)).toMatchObject({

@@ -109,6 +109,7 @@ const renderTenant = ({ tenant_id, suspended_at, created_at, updated_at, ...row 
   weight: row.weight,
   limits: row.limits as TenantLimits,
   retention_days: row.retention_days,
+  archive_after_days: row.archive_after_days,
   provenance: row.provenance as TenantProvenance | null,
   suspended: suspended_at !== null,
   created_at: created_at.toISOString(),

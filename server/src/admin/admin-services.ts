@@ -3,6 +3,7 @@ import type { RequestContext } from "../access/request-context.ts";
 import type { AdminServices } from "../kit/admin-services.ts";
 import { type ExplainDependencies, explainRun } from "./explain-run.ts";
 import { listPausedParts, type PauseDependencies, pausePart, rebuildEngine, resumePart } from "./pauses.ts";
+import { type ArchiveQueryDependencies, queryArchiveForOperator } from "./query-archive.ts";
 import {
   endRunByOperator,
   listUnknownOutcomesForOperator,
@@ -13,7 +14,7 @@ import {
 } from "./repair-runs.ts";
 import { listSetAsideEventsForOperator, skipEventByOperator } from "./set-aside-events.ts";
 
-export type AdminDependencies = ExplainDependencies & RepairDependencies & PauseDependencies;
+export type AdminDependencies = ExplainDependencies & RepairDependencies & PauseDependencies & ArchiveQueryDependencies;
 
 export const createAdminServices = (dependencies: AdminDependencies, context: RequestContext): AdminServices => ({
   explain: (runId) => explainRun(dependencies, context, runId),
@@ -27,5 +28,6 @@ export const createAdminServices = (dependencies: AdminDependencies, context: Re
   resume: (part) => resumePart(dependencies, context, part),
   listSetAsideEvents: (limit) => listSetAsideEventsForOperator(context, limit),
   skipEvent: (eventId) => skipEventByOperator(context, eventId),
+  queryArchive: (query) => queryArchiveForOperator(dependencies, context, query),
   rebuild: () => rebuildEngine(dependencies, context),
 });

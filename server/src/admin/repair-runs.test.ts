@@ -34,6 +34,7 @@ const admin = () =>
       ...{ clock: systemClock, ids: { next: () => v7() }, listInvocations: async () => [], deadlineSeconds: 600 },
       notifications: { runQueued: () => {}, runEnded: () => {} } as never,
       providerIds: ["first"],
+      assets: services.assets,
     },
     {
       database: database.db,

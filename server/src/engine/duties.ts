@@ -1,13 +1,14 @@
 // Background duties, each executed by one process at a time under a lease: poll providers, requeue lost runs, enforce
-// deadlines, expire files, delete tenants, delete images of requests that never became a run, report low balances,
-// process the outbox, index runs for lists, sum up usage, retire deployments of earlier versions, and detect that the
-// engine has lost its journal.
+// deadlines, expire files, archive history, delete tenants, delete images of requests that never became a run, report
+// low balances, process the outbox, index runs for lists, sum up usage, retire deployments of earlier versions, and
+// detect that the engine has lost its journal.
 import type { AuditSeal } from "../db/access/audit-seal.ts";
 import { readEngineIncarnation, saveEngineIncarnation } from "../db/engine-incarnation.ts";
 import { runMaintenance } from "../db/maintenance.ts";
 import { insertLowCreditsEvent } from "../db/money/ledger.ts";
 import { requeueAllRuns } from "../db/runs/open-runs.ts";
 import { requeueAllDeliveries } from "../db/webhooks/delivery-queue.ts";
+import { archiveHistory } from "../runs/archive.ts";
 import { advanceTenantDeletions } from "../runs/delete-tenant.ts";
 import { indexRuns } from "../runs/index-runs.ts";
 import { pollProvider } from "../runs/poll.ts";
@@ -37,6 +38,7 @@ export type DutyServices = Pick<
   | "settings"
   | "log"
   | "metrics"
+  | "crashPoint"
 > &
   RecoveryDependencies & { audit: AuditSeal };
 
@@ -74,6 +76,10 @@ export function startDuties(
     duty("staged-runs", 60_000, async () => (await sweepStagedRuns(services)) > 0),
     duty("sweep", 6 * 60 * 60 * 1000, async (signal) => {
       await sweepOrphans(services, { signal });
+      return false;
+    }),
+    duty("archive", 60 * 60 * 1000, async (signal) => {
+      await archiveHistory(services, signal);
       return false;
     }),
     duty("maintenance", 10 * 60 * 1000, () => runMaintenance(services.database, services.settings.eventRetentionDays)),

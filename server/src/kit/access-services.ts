@@ -51,7 +51,9 @@ type TenantStore = {
   get(tenantId: string): Promise<Tenant>;
   update(
     tenantId: string,
-    change: Partial<TenantDraft & { suspended: boolean; provenance: TenantProvenance | null }>,
+    change: Partial<
+      TenantDraft & { suspended: boolean; provenance: TenantProvenance | null; archive_after_days: number | null }
+    >,
   ): Promise<Tenant>;
   /** `confirm` is the name of the tenant. Returns the deletion that was requested first. */
   delete(tenantId: string, confirm: string): Promise<TenantDeletion>;

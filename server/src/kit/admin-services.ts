@@ -10,6 +10,15 @@ import type {
   SkippedEvent,
   UnknownOutcomeList,
 } from "./schemas/admin-repairs.ts";
+import type { ArchivedRunList } from "./schemas/archive.ts";
+
+export type ArchiveQuery = {
+  run_id?: string | undefined;
+  tenant_id?: string | undefined;
+  day?: string | undefined;
+  after?: string | undefined;
+  limit: number;
+};
 
 export type AdminServices = {
   /** Everything that happened to a run of any tenant. */
@@ -29,6 +38,8 @@ export type AdminServices = {
   /** Events that cannot become webhook messages. */
   listSetAsideEvents(limit: number): Promise<SetAsideEventList>;
   skipEvent(eventId: string): Promise<SkippedEvent>;
+  /** Archived runs of all tenants, in the order of their ids. */
+  queryArchive(query: ArchiveQuery): Promise<ArchivedRunList>;
   /** Starts all open runs and deliveries in the engine again. */
   rebuild(): Promise<RebuiltEngine>;
 };

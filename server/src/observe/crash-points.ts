@@ -16,6 +16,7 @@ export const CRASH_POINTS = [
   "file_stored",
   "finishing",
   "finished",
+  "archive_written",
 ] as const;
 export type CrashPoint = (typeof CRASH_POINTS)[number];
 

@@ -4,6 +4,7 @@ export { explain } from "./admin/explain.ts";
 export { pausePartOfInstallation } from "./admin/pause.ts";
 export { listPausesOfInstallation } from "./admin/pauses.ts";
 export { quarantineRun } from "./admin/quarantine.ts";
+export { queryArchivedRuns } from "./admin/query-archive.ts";
 export { rebuild } from "./admin/rebuild.ts";
 export { resumePartOfInstallation } from "./admin/resume.ts";
 export { retryRunOfTenant } from "./admin/retry.ts";

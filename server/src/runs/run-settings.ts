@@ -25,6 +25,8 @@ export type RunSettings = {
   eventRetentionDays: number;
   /** Share of all stored objects that one sweep may delete as orphans. */
   maxOrphanShare: number;
+  /** Days after which ended runs are archived, for tenants without a value of their own. 0: never. */
+  archiveAfterDays: number;
 };
 
 export const RunLimitsEnv = z.object({
@@ -77,6 +79,13 @@ export const RetentionEnv = z.object({
     .default(30)
     .describe("Days to keep a run's files after it ends. 0: forever"),
   EVENT_DAYS: z.coerce.number().int().min(1).default(30).describe("Days to keep events"),
+  ARCHIVE_AFTER_DAYS: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(36_500)
+    .default(0)
+    .describe("Days after which ended runs and audit entries move from PostgreSQL to the archive in storage. 0: never"),
   ORPHAN_SHARE: z.coerce
     .number()
     .min(0)
@@ -100,4 +109,5 @@ export const parseRunSettings = (env: Env): RunSettings => ({
   sourceBufferBytes: env.SOURCE_BUFFER_MEGABYTES * 1024 * 1024,
   eventRetentionDays: env.EVENT_DAYS,
   maxOrphanShare: env.ORPHAN_SHARE,
+  archiveAfterDays: env.ARCHIVE_AFTER_DAYS,
 });

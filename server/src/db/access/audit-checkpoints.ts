@@ -87,18 +87,29 @@ const LIST = statement(
        and audit_log.entry = audit_checkpoints.entry) as current_digest,
      exists (select from tenant_deletions join audit_log on audit_log.tenant_id = tenant_deletions.operator_tenant_id
        where deleted_tenant_id = audit_checkpoints.tenant_id and state in ('deleting', 'completed')
-         and action = 'tenants.delete' and subject = deleted_tenant_id::text) as is_tenant_deleted
+         and action = 'tenants.delete' and subject = deleted_tenant_id::text) as is_tenant_deleted,
+     case when audit_checkpoints.entry < (select entry from audit_log
+         where audit_log.tenant_id = audit_checkpoints.tenant_id order by entry limit 1)
+       then exists (select from audit_log where audit_log.tenant_id = audit_checkpoints.tenant_id
+         and action = 'audit_log.archive' and (details ->> 'through')::bigint >= audit_checkpoints.entry)
+       else false end as is_archived
    from audit_checkpoints where number > :after order by number limit :limit`,
 );
 
 /**
  * In order, each with the digest that its entry has now; null if the entry is missing. `is_tenant_deleted`: the log was
- * deleted with its tenant, as the operator's log says.
+ * deleted with its tenant, as the operator's log says. `is_archived`: the entry is in the archive, as the log says.
  */
 export async function listAuditCheckpoints(
   db: Database,
   after: number,
   limit: number,
-): Promise<(AuditCheckpointRow & { current_digest: Buffer | null; is_tenant_deleted: boolean | null })[]> {
+): Promise<
+  (AuditCheckpointRow & {
+    current_digest: Buffer | null;
+    is_tenant_deleted: boolean | null;
+    is_archived: boolean | null;
+  })[]
+> {
   return db.execute(LIST, { after, limit });
 }

@@ -55,14 +55,24 @@ export async function listAuditEntries(
 
 const FIND_TAMPERED = statement(
   "audit_log.find_tampered",
-  `select tenant_id, min(entry) as entry from (
-     select tenant_id, entry, digest <> audit_digest(audit_log, lag(digest) over chain) as is_changed,
-       entry <> coalesce(lag(entry) over chain, 0) + 1 as is_torn
-     from audit_log window chain as (partition by tenant_id order by entry)
+  `with archived as materialized (
+     select distinct on (tenant_id) tenant_id, (details ->> 'through')::bigint as last_entry,
+       decode(details ->> 'digest', 'hex') as last_digest
+     from audit_log where action = 'audit_log.archive' order by tenant_id, entry desc
+   )
+   select tenant_id, min(entry) as entry from (
+     select tenant_id, entry,
+       digest <> audit_digest(audit_log, coalesce(lag(digest) over chain, last_digest)) as is_changed,
+       entry <> coalesce(lag(entry) over chain, last_entry, 0) + 1 as is_torn
+     from audit_log left join archived using (tenant_id)
+     window chain as (partition by tenant_id order by entry)
    ) as links where is_changed or is_torn group by tenant_id order by tenant_id`,
 ).columns<{ entry: number }>();
 
-/** The first entry of each tenant that does not match its digest, or does not follow the entry before it. */
+/**
+ * The first entry of each tenant that does not match its digest, or does not follow the entry before it. The entries
+ * before the first one may be archived: the last entry about that has the digest with which they end.
+ */
 export async function findTamperedAuditEntries(db: Database): Promise<{ tenant_id: string; entry: number }[]> {
   return db.execute(FIND_TAMPERED);
 }

@@ -118,7 +118,7 @@ async function findCheckpointBreaks(database: Database, head: AuditHeadRow): Pro
       const { tenant_id, entry } = row;
       if (row.number !== number + 1) return [...breaks, { reason: "checkpoint_missing" }];
       if (row.current_digest === null) {
-        if (!row.is_tenant_deleted) breaks.push({ reason: "entry_missing", tenant_id, entry });
+        if (!row.is_tenant_deleted && !row.is_archived) breaks.push({ reason: "entry_missing", tenant_id, entry });
       } else if (!row.current_digest.equals(row.entry_digest))
         breaks.push({ reason: "entry_changed", tenant_id, entry });
       [number, digest] = [row.number, extendDigest(digest, row)];

@@ -88,14 +88,17 @@ const toBatch = (rows: ParentRow[]): ParentBatch => ({
   recentIds: rows.filter(({ is_recent }) => is_recent).map(({ id }) => id),
 });
 
+/** Tables whose amounts are part of the certificate. */
+const LEDGER_TABLES = ["transfers", "archived_transfers"];
+
 const deleteRowsSql = ([table, condition]: [string, string]): [string, string] => [
   table,
   `with deleted as (
      delete from ${table} where ctid = any (array(select ctid from ${table} where ${condition} limit :limit))
-     returning ${table === "transfers" ? "from_account, to_account, amount" : "1"}
+     returning ${LEDGER_TABLES.includes(table) ? "from_account, to_account, amount" : "1"}
    ), ${countSql(
      `jsonb_build_object('${table}', (select count(*) from deleted))`,
-     table === "transfers" ? ledgerSumsSql("deleted") : undefined,
+     LEDGER_TABLES.includes(table) ? ledgerSumsSql("deleted") : undefined,
    )}
    select count(*)::int as deleted from deleted`,
 ];

@@ -22,7 +22,7 @@ type ExportedTable = {
 const PAGED = {
   tenant: {
     table: "tenants",
-    columns: "name, weight, limits, retention_days, suspended_at, created_at, updated_at",
+    columns: "name, weight, limits, retention_days, archive_after_days, suspended_at, created_at, updated_at",
     key: "tenant_id",
   },
   member: {

@@ -18,6 +18,7 @@ export type TenantRow = {
   weight: number;
   limits: JsonObject;
   retention_days: number | null;
+  archive_after_days: number | null;
   provenance: JsonObject | null;
   suspended_at: Date | null;
   created_at: Date;
@@ -31,7 +32,7 @@ export type NewTenantRow = Pick<TenantRow, "tenant_id" | "name" | "weight" | "li
 };
 
 const TENANT_COLUMNS =
-  "tenant_id, name, weight, limits, retention_days, provenance, suspended_at, created_at, updated_at";
+  "tenant_id, name, weight, limits, retention_days, archive_after_days, provenance, suspended_at, created_at, updated_at";
 
 const INSERT = statement(
   "tenants.insert",
@@ -98,7 +99,9 @@ export async function listTenantRows(db: Database, before: string | undefined, l
 }
 
 export type TenantChange = Partial<
-  Pick<TenantRow, "name" | "weight" | "limits" | "retention_days" | "provenance"> & { suspended: boolean }
+  Pick<TenantRow, "name" | "weight" | "limits" | "retention_days" | "archive_after_days" | "provenance"> & {
+    suspended: boolean;
+  }
 >;
 
 const UPDATE = statement(
@@ -111,6 +114,7 @@ const UPDATE = statement(
        suspended_at = case :suspended?::boolean when true then coalesce(suspended_at, now()) when false then null
          else suspended_at end,
        retention_days = case when :has_retention_days then :retention_days? else retention_days end,
+       archive_after_days = case when :has_archive_after_days then :archive_after_days? else archive_after_days end,
        provenance = case when :has_provenance then :provenance?::jsonb else provenance end, updated_at = now()
      from before where tenant_id = :tenant_id returning ${TENANT_COLUMNS}, held_since
    ), ${extendDeadlinesSql({ changed: "changed" })}, audit_entry as (
@@ -136,6 +140,8 @@ export async function updateTenantRow(
     suspended: change.suspended,
     has_retention_days: change.retention_days !== undefined,
     retention_days: change.retention_days,
+    has_archive_after_days: change.archive_after_days !== undefined,
+    archive_after_days: change.archive_after_days,
     has_provenance: change.provenance !== undefined,
     provenance: change.provenance,
     change: { ...change, by_tenant: actor.tenant_id },

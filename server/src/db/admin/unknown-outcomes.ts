@@ -6,7 +6,7 @@ import type { AttemptRef } from "../runs/attempts.ts";
 import { statement } from "../statement.ts";
 
 /** The outcome was given up, or still is unknown. Other attempts were resolved after a while. */
-const IS_UNKNOWN = `unknown_since is not null
+export const IS_UNKNOWN = `unknown_since is not null
      and (state = 'unknown' or (state = 'failed' and fault ->> 'code' = 'provider_outcome_unknown'))`;
 
 const LIST = statement(

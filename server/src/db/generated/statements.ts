@@ -5,6 +5,118 @@ import type { ColumnTypes } from "../typed-columns.ts";
 type JsonParameter = string | { readonly [key: string]: unknown };
 
 export type StatementTypes = {
+  "archive.delete": {
+    parameters: {
+      batch_id: string;
+    };
+    row: Record<never, never>;
+  };
+  "archive.insert_audit": {
+    parameters: {
+      tenant_id: string;
+      before: Date | string;
+      limit: number;
+      batch_id: string;
+    };
+    row: {
+      batch_id: string;
+      tenant_id: string;
+      day: string | null;
+      storage_key: string | null;
+    };
+  };
+  "archive.insert_runs": {
+    parameters: {
+      tenant_id: string;
+      after: string;
+      before: Date | string;
+      limit: number;
+      batch_id: string;
+    };
+    row: {
+      batch_id: string;
+      tenant_id: string;
+      day: string | null;
+      storage_key: string | null;
+      next: string | null;
+    };
+  };
+  "archive.list_audit_lines": {
+    parameters: {
+      batch_id: string;
+    };
+    row: {
+      line: string | null;
+    };
+  };
+  "archive.list_files": {
+    parameters: {
+      from: string;
+      tenant_id: string | null | undefined;
+      day: Date | string | null | undefined;
+      run_id: string | null | undefined;
+      after: string | null | undefined;
+      limit: number;
+    };
+    row: {
+      storage_key: string | null;
+      first_run_id: string | null;
+    };
+  };
+  "archive.list_open": {
+    parameters: Record<never, never>;
+    row: {
+      batch_id: string;
+      tenant_id: string;
+      kind: string;
+      day: string | null;
+      storage_key: string | null;
+    };
+  };
+  "archive.list_run_lines": {
+    parameters: {
+      batch_id: string;
+    };
+    row: {
+      line: string | null;
+    };
+  };
+  "archive.list_tenants": {
+    parameters: {
+      default_days: number;
+    };
+    row: {
+      tenant_id: string;
+      days: number | null;
+    };
+  };
+  "archive.remove_audit": {
+    parameters: {
+      batch_id: string;
+      sha256: string;
+      size_bytes: number;
+    };
+    row: {
+      is_removed: boolean | null;
+    };
+  };
+  "archive.remove_runs": {
+    parameters: {
+      batch_id: string;
+      sha256: string;
+      size_bytes: number;
+    };
+    row: {
+      is_removed: boolean | null;
+    };
+  };
+  "archive.save_key": {
+    parameters: {
+      storage_key: string;
+      batch_id: string;
+    };
+    row: Record<never, never>;
+  };
   "assets.find": {
     parameters: {
       asset_id: string;
@@ -296,6 +408,7 @@ export type StatementTypes = {
       entry_digest: Buffer;
       current_digest: Buffer | null;
       is_tenant_deleted: boolean | null;
+      is_archived: boolean | null;
     };
   };
   "audit_head.find": {
@@ -3467,6 +3580,7 @@ export type StatementTypes = {
       weight: number;
       limits: ColumnTypes["tenants.limits"];
       retention_days: number | null;
+      archive_after_days: number | null;
       provenance: ColumnTypes["tenants.provenance"] | null;
       suspended_at: Date | null;
       created_at: Date;
@@ -3508,6 +3622,7 @@ export type StatementTypes = {
       weight: number;
       limits: ColumnTypes["tenants.limits"];
       retention_days: number | null;
+      archive_after_days: number | null;
       provenance: ColumnTypes["tenants.provenance"] | null;
       suspended_at: Date | null;
       created_at: Date;
@@ -3525,6 +3640,7 @@ export type StatementTypes = {
       weight: number;
       limits: ColumnTypes["tenants.limits"];
       retention_days: number | null;
+      archive_after_days: number | null;
       provenance: ColumnTypes["tenants.provenance"] | null;
       suspended_at: Date | null;
       created_at: Date;
@@ -3540,6 +3656,8 @@ export type StatementTypes = {
       suspended: boolean | null | undefined;
       has_retention_days: boolean;
       retention_days: number | null | undefined;
+      has_archive_after_days: boolean;
+      archive_after_days: number | null | undefined;
       has_provenance: boolean;
       provenance: JsonParameter | null | undefined;
       actor_user_id: string;
@@ -3552,6 +3670,7 @@ export type StatementTypes = {
       weight: number;
       limits: ColumnTypes["tenants.limits"];
       retention_days: number | null;
+      archive_after_days: number | null;
       provenance: ColumnTypes["tenants.provenance"] | null;
       suspended_at: Date | null;
       created_at: Date;

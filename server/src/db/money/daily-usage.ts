@@ -85,6 +85,7 @@ const BACKFILL = statement(
      where status in ('completed', 'failed', 'canceled') and ${IS_COUNTED} and not exists (
        select from events
        where events.run_id = piece.run_id and terminal and xact >= (select backfill_xact from cursor))
+       and not exists (select from archived_runs where archived_runs.run_id = piece.run_id)
      ${GROUPED}
    ), added as (
      ${addSql("sums")}
@@ -115,12 +116,18 @@ const CLEAR = statement(
   "delete from daily_usage where exists (select from daily_usage_cursor where xact is null)",
 );
 
-/** Runs whose events are before the horizon are committed, so the backfill sees them. */
+/**
+ * Runs whose events are before the horizon are committed, so the backfill sees them. Archived runs are added here; no
+ * run is archived until the sums are complete.
+ */
 const START = statement(
   "daily_usage.start",
-  `update daily_usage_cursor set xact = event_log_horizon(), seq = 0, backfill_xact = event_log_horizon(),
-     backfill_before = 'ffffffff-ffff-ffff-ffff-ffffffffffff', read_at = now()
-   where xact is null`,
+  `with started as (
+     update daily_usage_cursor set xact = event_log_horizon(), seq = 0, backfill_xact = event_log_horizon(),
+       backfill_before = 'ffffffff-ffff-ffff-ffff-ffffffffffff', read_at = now()
+     where xact is null returning id
+   )
+   ${addSql("archived_usage where exists (select from started)")}`,
 );
 
 /** Starts the sums at the end of the log; a backfill adds all earlier runs. */

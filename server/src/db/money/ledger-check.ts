@@ -51,7 +51,9 @@ const COUNT_VIOLATIONS = statement(
     (select count(*) from causes where released > 0 and reservation <> released)::int as unsettled,
     (select count(*) from runs left join causes on cause_id = run_id
      where ${isInPiece("run_id")}
-       and coalesce(settled, 0) <> coalesce((cost ->> 'amount')::numeric * 1000000, 0))::int as mischarged`,
+       and coalesce(settled, 0) <> coalesce((cost ->> 'amount')::numeric * 1000000, 0)
+       -- Of an archived run, only the tombstone may be left.
+       and not exists (select from archived_runs where archived_runs.run_id = runs.run_id))::int as mischarged`,
 ).columns<Record<"unbalanced" | "misreserved" | "orphaned" | "unsettled" | "mischarged", number>>();
 
 /** The entries of a tenant that is being deleted are deleted in batches, so their sum means nothing. */

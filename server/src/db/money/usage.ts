@@ -70,7 +70,13 @@ function sumUsageSql(by: UsageDimension[]): string {
              and xact between (select xact from cursor) and ${HIGHEST_XACT}
              and (xact, seq) > ((select xact from cursor), (select seq from cursor))))
        union all
+       select day, key_id, model, operation, completed + failed + canceled as runs, completed, failed, canceled, amount,
+         unpriced
+       from archived_usage
+       where tenant_id = :tenant_id and day >= :from::date and day <= :to::date and not (select is_complete from cursor)
+       union all
        ${RUN_AS_SUMS} and not (select is_complete from cursor)
+         and not exists (select from archived_runs where archived_runs.run_id = runs.run_id)
          and run_id >= uuid_floor(:from::date::timestamp at time zone 'UTC' - interval '1 hour')
          and run_id < uuid_floor((:to::date + 1)::timestamp at time zone 'UTC' + interval '1 hour')
      )

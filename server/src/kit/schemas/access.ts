@@ -22,6 +22,15 @@ export const retentionDays = () =>
     .max(36_500)
     .nullable()
     .describe("Days to keep a run's files after it ends. 0: forever. null: the installation's default");
+export const archiveAfterDays = () =>
+  z
+    .int()
+    .min(0)
+    .max(36_500)
+    .nullable()
+    .describe(
+      "Days after which the tenant's ended runs and audit entries move to the archive. 0: never. null: the installation's default",
+    );
 export const TenantProvenance = z
   .strictObject({
     mode: z
@@ -146,6 +155,7 @@ export const Tenant = z
       .int()
       .nullable()
       .describe("Days to keep a run's files after it ends. 0: forever. null: the installation's default"),
+    archive_after_days: archiveAfterDays(),
     provenance: tenantProvenance(),
     suspended: z
       .boolean()

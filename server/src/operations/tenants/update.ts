@@ -2,6 +2,7 @@ import { z } from "zod";
 import { defineOperation } from "../../kit/operation.ts";
 import { atLeastOneChange } from "../../kit/rules.ts";
 import {
+  archiveAfterDays,
   retentionDays,
   Tenant,
   TenantLimits,
@@ -21,6 +22,7 @@ export const updateTenant = defineOperation({
     weight: weight().optional(),
     limits: TenantLimits.describe("All limits of the tenant. Limits that you omit are removed").optional(),
     retention_days: retentionDays().optional(),
+    archive_after_days: archiveAfterDays().optional(),
     provenance: tenantProvenance().optional(),
     suspended: z
       .boolean()
@@ -29,7 +31,11 @@ export const updateTenant = defineOperation({
         "true: Gesso refuses all credentials of the tenant, starts none of its runs and sends none of its webhooks. false: Gesso accepts and continues them",
       ),
   }),
-  rules: [atLeastOneChange("name", "weight", "limits", "retention_days", "provenance", "suspended")],
+  rules: [
+    atLeastOneChange(
+      ...["name", "weight", "limits", "retention_days", "archive_after_days", "provenance", "suspended"],
+    ),
+  ],
   output: Tenant,
   example: { tenant_id: "00000000-0000-7000-8000-000000000001", weight: 2 },
   respond: ({ tenant_id, ...change }, services) => services.tenants.update(tenant_id, change),

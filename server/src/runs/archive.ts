@@ -1,0 +1,120 @@
+// Moves ended runs and audit entries to the archive: one file per tenant, day and batch. The batch is recorded, the
+// file is written and read back, and only then are the rows removed, in one transaction. A turn that was interrupted is
+// repeated with the same rows and the same file name, so nothing is lost and no row is in two files.
+import { openAuditBatch } from "../db/access/audit-archive.ts";
+import { FIRST_ID } from "../db/delete-batches.ts";
+import {
+  type ArchiveBatch,
+  deleteArchiveBatch,
+  listArchiveLines,
+  listOpenArchiveBatches,
+  listTenantsToArchive,
+  openRunBatch,
+  removeArchivedRows,
+  saveArchiveKey,
+} from "../db/runs/archive-batches.ts";
+import { archiveKey, buildArchiveFile, isStoredIntact } from "./archive-file.ts";
+import type { Services } from "./services.ts";
+
+/** Runs that one statement looks at, and at most as many lines of a file. */
+const RUN_BATCH = 500;
+const AUDIT_BATCH = 5000;
+/** Rows that change while they are archived are read again this often; then the next turn continues. */
+const ATTEMPTS = 3;
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+export type ArchiveDependencies = Pick<Services, "database" | "assets" | "clock" | "ids" | "log" | "crashPoint"> & {
+  settings: Pick<Services["settings"], "archiveAfterDays">;
+};
+export type ArchiveReport = { files: number; lines: number };
+
+/** One turn over all tenants. Returns what it archived. */
+export async function archiveHistory(services: ArchiveDependencies, signal?: AbortSignal): Promise<ArchiveReport> {
+  const { database, clock, settings, log } = services;
+  const report: ArchiveReport = { files: 0, lines: 0 };
+  const finish = async (batch: ArchiveBatch) => {
+    signal?.throwIfAborted();
+    const lines = await finishBatch(services, batch);
+    report.files += lines > 0 ? 1 : 0;
+    report.lines += lines;
+    return lines > 0;
+  };
+  for (const batch of await listOpenArchiveBatches(database)) await finish(batch);
+  for (const { tenant_id, days } of await listTenantsToArchive(database, settings.archiveAfterDays)) {
+    const before = findArchiveBorder(clock.now(), days);
+    await archiveRuns(services, { tenant_id, before }, finish);
+    await archiveAuditLog(services, { tenant_id, before }, finish);
+  }
+  if (report.files > 0) log.info(report, "history archived");
+  return report;
+}
+
+/**
+ * The start of a day (UTC). Runs of the current month stay: a spending limit that is set later counts their cost.
+ */
+export function findArchiveBorder(now: number, days: number): Date {
+  const today = new Date(now);
+  const month = Date.UTC(today.getUTCFullYear(), today.getUTCMonth());
+  const day = Math.floor((now - days * DAY_MS) / DAY_MS) * DAY_MS;
+  return new Date(Math.min(month, day));
+}
+
+type TenantHistory = { tenant_id: string; before: Date };
+type FinishBatch = (batch: ArchiveBatch) => Promise<boolean>;
+
+async function archiveRuns(
+  { database, ids }: ArchiveDependencies,
+  history: TenantHistory,
+  finish: FinishBatch,
+): Promise<void> {
+  let after: string | null = FIRST_ID;
+  while (after !== null) {
+    const { batch, next } = await openRunBatch(database, { ...history, batch_id: ids.next(), after, limit: RUN_BATCH });
+    if (batch && !(await finish(batch))) return;
+    after = next;
+  }
+}
+
+async function archiveAuditLog(
+  { database, ids }: ArchiveDependencies,
+  history: TenantHistory,
+  finish: FinishBatch,
+): Promise<void> {
+  for (;;) {
+    const batch = await openAuditBatch(database, { ...history, batch_id: ids.next(), limit: AUDIT_BATCH });
+    if (!batch || !(await finish(batch))) return;
+  }
+}
+
+/** Returns the number of archived lines; 0 if the rows are gone, or changed again and again. */
+async function finishBatch(services: ArchiveDependencies, batch: ArchiveBatch): Promise<number> {
+  const { database, assets, crashPoint, log } = services;
+  let { storage_key: writtenKey } = batch;
+  for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
+    const lines = await listArchiveLines(database, batch);
+    const file = buildArchiveFile(lines);
+    const key = archiveKey(batch, file.sha256);
+    if (writtenKey !== null && (writtenKey !== key || lines.length === 0)) await assets.storage.delete([writtenKey]);
+    if (lines.length === 0) {
+      await deleteArchiveBatch(database, batch.batch_id);
+      return 0;
+    }
+    await saveArchiveKey(database, batch.batch_id, key);
+    writtenKey = key;
+    await assets.storage.put(key, file.bytes, "application/gzip");
+    await assertStored(services, key, file.sha256);
+    crashPoint("archive_written");
+    if (await removeArchivedRows(database, batch, { sha256: file.sha256, size_bytes: file.bytes.byteLength }))
+      return lines.length;
+  }
+  log.warn({ batch_id: batch.batch_id, tenant_id: batch.tenant_id }, "rows changed while they were archived");
+  return 0;
+}
+
+/** The first write of a key wins, so a damaged file is deleted before the next turn writes it again. */
+async function assertStored({ assets, log }: ArchiveDependencies, key: string, sha256: string): Promise<void> {
+  if (await isStoredIntact(assets.storage, key, sha256)) return;
+  await assets.storage.delete([key]);
+  log.error({ key }, "a file of the archive could not be read back; its rows stay in the database");
+  throw new Error(`the archive file ${key} could not be read back`);
+}
