@@ -18,9 +18,7 @@ const FAULTS = isShort
   ? { rounds: 1, perSecond: 2, hasCluster: false, kinds: SHORT_FAULTS }
   : { rounds: 2, perSecond: 3, hasCluster: true, kinds: Object.keys(FAULT_KINDS) as FaultName[] };
 
-const SIGNING = isShort
-  ? { perSecond: 2, kills: 2, outageSeconds: 6 }
-  : { perSecond: 4, kills: 60, outageSeconds: 20 };
+const SIGNING = isShort ? { perSecond: 2, kills: 2, outageSeconds: 6 } : { perSecond: 4, kills: 60, outageSeconds: 20 };
 
 /**
  * Deadlines, a lost journal, and the leases of workers that were killed at a crash point are mostly waited for, so

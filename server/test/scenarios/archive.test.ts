@@ -8,14 +8,16 @@ import { promisify } from "node:util";
 import { freePort } from "@gesso/dev/components";
 import { v7 } from "uuid";
 import { afterAll, expect, it } from "vitest";
+import { createDiskStorage } from "../../src/storage/disk-storage.ts";
+import type { ObjectStorage } from "../../src/storage/object-storage.ts";
 import { createS3Storage } from "../../src/storage/s3-storage.ts";
 import { createHttpCaller } from "../support/api-caller.ts";
 import { listLedgerViolations } from "../support/check-ledger.ts";
-import { createPastRun, indexPastRuns, insertPastRuns, insertPrepaidTenant } from "../support/past-runs.ts";
+import { createPastRun, indexPastRuns, insertPastRuns, insertPrepaidTenant, listKeys } from "../support/past-runs.ts";
 import { S3_TEST_CREDENTIALS, startS3Server } from "../support/s3-server.ts";
 import { createTestTenant } from "../support/tenants.ts";
 import { startTestDatabase } from "../support/test-database.ts";
-import { startTestEnvironment } from "../support/test-environment.ts";
+import { startTestEnvironment, type TestEnvironment } from "../support/test-environment.ts";
 
 const DAY = 24 * 60 * 60 * 1000;
 const CLI = join(import.meta.dirname, "../../../cli/src/main.ts");
@@ -24,7 +26,11 @@ afterAll(async () => {
   for (const stop of stops.reverse()) await stop();
 });
 
-async function createBucketSettings(): Promise<Record<string, string>> {
+type Place = { env: Record<string, string>; open(environment: TestEnvironment): ObjectStorage };
+
+const useFolder = async (): Promise<Place> => ({ env: {}, open: ({ storageDir }) => createDiskStorage(storageDir) });
+
+async function useBucket(): Promise<Place> {
   const bucket = `archive-${Date.now()}`;
   const running = process.env.TEST_S3_ENDPOINT;
   const server = running
@@ -33,20 +39,19 @@ async function createBucketSettings(): Promise<Record<string, string>> {
   if ("stop" in server) stops.push(server.stop as () => Promise<void>);
   const { endpoint } = server;
   const settings = { endpoint, region: "us-east-1", bucket, credentials: S3_TEST_CREDENTIALS, forcePathStyle: true };
-  await createS3Storage(settings).ensureBucket();
-  const { accessKeyId, secretAccessKey } = S3_TEST_CREDENTIALS;
-  return {
-    ...{ STORAGE: "s3", S3_ENDPOINT: endpoint, S3_BUCKET: bucket },
-    ...{ S3_ACCESS_KEY_ID: accessKeyId, S3_SECRET_ACCESS_KEY: secretAccessKey },
-  };
+  const storage = createS3Storage(settings);
+  await storage.ensureBucket();
+  const { accessKeyId: S3_ACCESS_KEY_ID, secretAccessKey: S3_SECRET_ACCESS_KEY } = S3_TEST_CREDENTIALS;
+  const env = { STORAGE: "s3", S3_ENDPOINT: endpoint, S3_BUCKET: bucket, S3_ACCESS_KEY_ID, S3_SECRET_ACCESS_KEY };
+  return { env, open: () => storage };
 }
 
 it.each([
-  ["a folder", async () => ({})],
-  ["a bucket", createBucketSettings],
+  ["a folder", useFolder],
+  ["a bucket", useBucket],
 ])(
-  "old runs move to files in %s, and operators find them there",
-  async (_, createSettings) => {
+  "old runs move to files in %s, operators find them there, and they go with the tenant",
+  async (_, usePlace) => {
     const database = await startTestDatabase({ hasOwnServer: true });
     stops.push(database.stop);
     const tenant_id = v7();
@@ -54,7 +59,8 @@ it.each([
     await insertPastRuns(database.owner, [old!, young!]);
     await insertPrepaidTenant(database.owner, tenant_id, [old!, young!]);
     await indexPastRuns(database.db);
-    const env = { ARCHIVE_AFTER_DAYS: "30", ...(await createSettings()) };
+    const place = await usePlace();
+    const env = { ARCHIVE_AFTER_DAYS: "30", ...place.env };
     const environment = await startTestEnvironment({ databaseUrl: database.url, env });
     stops.push(environment.stop);
 
@@ -85,6 +91,15 @@ it.each([
     expect((await set(90)).body).toMatchObject({ archive_after_days: 90 });
     expect((await set(null)).body).toMatchObject({ archive_after_days: null });
     expect((await set(-1)).status).toBe(400);
+
+    const keys = () => listKeys(place.open(environment), `t/${tenant_id}/`);
+    expect(await keys()).toEqual([found.file]);
+    await operator.send("PATCH", `/api/v1/tenants/${tenant_id}`, { body: { suspended: true } });
+    await operator.post(`/tenants/${tenant_id}/deletion`, { confirm: "x" });
+    const deletion = async () => (await operator.get(`/tenants/${tenant_id}/deletion`)).body;
+    await expect.poll(async () => (await deletion()).state, { timeout: 90_000, interval: 500 }).toBe("completed");
+    expect(await deletion()).toMatchObject({ deleted_rows: { archive_batches: 1, archived_transfers: 3 } });
+    expect(await keys()).toEqual([]);
   },
   240_000,
 );
