@@ -1,5 +1,5 @@
-// The connection pool of PostgreSQL, directly or through a pooler in transaction mode. Statements are prepared by name, so
-// that each is planned once per connection. A lost database becomes one fault, after which callers can retry.
+// The connection pool of PostgreSQL, directly or through a pooler in transaction mode. Statements are prepared by name,
+// so that each is planned once per connection. A lost database becomes one fault, after which callers can retry.
 import pg from "pg";
 import { z } from "zod";
 import { Fault } from "../faults.ts";

@@ -1,5 +1,5 @@
-// A statement with its scope: the role, the tenant and other settings. They are set by a statement in the same packet and
-// the same transaction, ahead of the actual one: no extra round trip, and nothing stays set on the connection.
+// A statement with its scope: the role, the tenant and other settings. They are set by a statement in the same packet
+// and the same transaction, ahead of the actual one: no extra round trip, and nothing stays set on the connection.
 import pg from "pg";
 
 type NamedStatement = { name: string; text: string; values: unknown[] };

@@ -1,5 +1,5 @@
-// A PostgreSQL cluster under Patroni: etcd holds the leader lock, three nodes replicate synchronously, and HAProxy sends
-// connections to whichever node is the primary.
+// A PostgreSQL cluster under Patroni: etcd holds the leader lock, three nodes replicate synchronously, and HAProxy
+// sends connections to whichever node is the primary.
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

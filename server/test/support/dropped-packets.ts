@@ -1,9 +1,9 @@
-// Drops every packet from and to TCP ports on loopback. Nothing is refused or reset, as behind a firewall or on a network
-// that lost a host: connections stay open and new ones wait. Needs root.
+// Drops every packet from and to TCP ports on loopback. Nothing is refused or reset, as behind a firewall or on a
+// network that lost a host: connections stay open and new ones wait. Needs root.
 import { execFileSync } from "node:child_process";
 import { findProgram } from "./installed-programs.ts";
 
-/** Drops the packets while `work` is under way. The rules are removed in any case, also if this process is interrupted. */
+/** Drops the packets while `work` is under way. The rules are removed in any case, also after an interrupt. */
 export async function dropPackets<T>(ports: number[], work: () => Promise<T>): Promise<T> {
   if (process.getuid?.() !== 0) throw new Error("iptables needs root. Run this drill as root, or in a container.");
   const iptables = findProgram("iptables", "iptables");

@@ -1,4 +1,4 @@
-// Finds programs of the system that a drill needs. As root, a missing one is installed by the name of its Debian package.
+// Finds programs of the system that a drill needs. As root, it installs a missing one by its Debian package.
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
