@@ -18,7 +18,10 @@ create table archive_batches (
   last_run_id uuid,
   first_entry bigint,
   last_entry bigint,
+  -- The newest file of the batch, and earlier ones that are not part of the archive. Every attempt has a name of its
+  -- own, so that a process that lost its lease neither removes rows with its file nor deletes that of another process.
   storage_key text,
+  stale_keys text[] not null default '{}',
   -- Of the text before compression.
   sha256 text,
   lines integer,
@@ -170,10 +173,11 @@ returns table (entry bigint, line text) language sql stable set timezone = 'UTC'
   ) as record
 $$;
 
--- Removes the rows of a batch whose file was read back with this digest. Returns false and removes nothing if the rows
--- would make another file now, for example because a caller has deleted one of the runs meanwhile.
-create function remove_archived_runs(of_batch uuid, of_sha256 text, of_bytes bigint) returns boolean
-language plpgsql as $$
+-- Removes the rows of a batch whose file was read back with this digest. Returns false and removes nothing if another
+-- file has replaced it, or if the rows would make another file now, for example because a caller has deleted one of the
+-- runs meanwhile.
+create function remove_archived_runs(of_batch uuid, of_key text, of_sha256 text, of_bytes bigint)
+returns boolean language plpgsql as $$
 declare
   batch archive_batches;
   current_sha256 text;
@@ -181,7 +185,8 @@ declare
   candidates uuid[];
   removed uuid[];
 begin
-  select * into batch from archive_batches where batch_id = of_batch and kind = 'runs' and state = 'open' for update;
+  select * into batch from archive_batches
+  where batch_id = of_batch and kind = 'runs' and state = 'open' and storage_key = of_key for update;
   if not found then
     return false;
   end if;
@@ -248,8 +253,9 @@ begin
     delete from indexed_runs where run_id = any (removed);
   end loop;
 
-  update archive_batches set state = 'archived', archived_at = now(), run_ids = null, first_run_id = ids[1],
-    last_run_id = ids[cardinality(ids)], lines = cardinality(ids), sha256 = of_sha256, size_bytes = of_bytes
+  update archive_batches set state = 'archived', archived_at = now(), run_ids = null, stale_keys = '{}',
+    first_run_id = ids[1], last_run_id = ids[cardinality(ids)], lines = cardinality(ids),
+    sha256 = of_sha256, size_bytes = of_bytes
   where batch_id = of_batch;
   return true;
 end $$;
@@ -264,15 +270,16 @@ $$;
 
 -- As `remove_archived_runs`, for audit entries. An entry in the log itself says which entries were archived and with
 -- which digest they end, so that the rest of the chain can be verified.
-create function remove_archived_audit(of_batch uuid, of_sha256 text, of_bytes bigint) returns boolean
-language plpgsql as $$
+create function remove_archived_audit(of_batch uuid, of_key text, of_sha256 text, of_bytes bigint)
+returns boolean language plpgsql as $$
 declare
   batch archive_batches;
   current_sha256 text;
   line_count integer;
   last_digest bytea;
 begin
-  select * into batch from archive_batches where batch_id = of_batch and kind = 'audit' and state = 'open' for update;
+  select * into batch from archive_batches
+  where batch_id = of_batch and kind = 'audit' and state = 'open' and storage_key = of_key for update;
   if not found then
     return false;
   end if;
@@ -288,7 +295,7 @@ begin
   update archive_batches set state = 'verified' where batch_id = of_batch;
   perform delete_archived_audit(of_batch);
   update archive_batches set state = 'archived', archived_at = now(), lines = line_count, sha256 = of_sha256,
-    size_bytes = of_bytes
+    size_bytes = of_bytes, stale_keys = '{}'
   where batch_id = of_batch;
   return true;
 end $$;

@@ -1,4 +1,5 @@
-// Files of the archive: JSON Lines, compressed with gzip, named by tenant, kind, day and the SHA-256 of their text.
+// Files of the archive: JSON Lines, compressed with gzip, named by tenant, kind, day, the SHA-256 of their text
+// and a token, so that no two attempts write the same file.
 import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { gunzip, gzipSync } from "node:zlib";
@@ -12,8 +13,8 @@ const hash = (text: Uint8Array | string) => createHash("sha256").update(text).di
 /** Below the prefix of the tenant, so that the deletion of the tenant finds the file. */
 export const archiveKey = (
   { tenant_id, kind, day }: Pick<ArchiveBatch, "tenant_id" | "kind" | "day">,
-  sha256: string,
-) => `t/${tenant_id}/archive/${kind}/${day}/${sha256}.jsonl.gz`;
+  { sha256, token }: { sha256: string; token: string },
+) => `t/${tenant_id}/archive/${kind}/${day}/${sha256}-${token}.jsonl.gz`;
 
 export function buildArchiveFile(lines: readonly string[]): { sha256: string; bytes: Uint8Array } {
   const text = lines.map((line) => `${line}\n`).join("");

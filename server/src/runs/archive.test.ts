@@ -235,6 +235,17 @@ describe("a crash between the file and the deletion", () => {
   });
 });
 
+it("two processes at once archive every run once, and no file is deleted that has the only copy", async () => {
+  const runs = await seed(...Array.from({ length: 24 }, (_, number) => runAt(60 + (number % 6))));
+  const reports = await Promise.all([1, 2, 3].map(() => archiveHistory(services)));
+  await archiveHistory(services);
+  expect(reports.reduce((sum, { lines }) => sum + lines, 0)).toBeLessThanOrEqual(24);
+  expect([await left(), await archived()]).toEqual([[], idsOf(runs)]);
+  const counted = await database.owner.query("test.lines", "select sum(lines)::int as lines from archive_batches");
+  expect([counted, (await files()).length]).toEqual([[{ lines: 24 }], 6]);
+  expect(await violations()).toEqual([]);
+});
+
 it("usage is the same after the runs are archived, and after its sums are built again", async () => {
   const runs = await seed(runAt(60), runAt(59), runAt(3), runAt(70));
   await seedChildOf(runs[0]!);

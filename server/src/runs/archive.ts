@@ -1,6 +1,6 @@
 // Moves ended runs and audit entries to the archive: one file per tenant, day and batch. The batch is recorded, the
 // file is written and read back, and only then are the rows removed, in one transaction. A turn that was interrupted is
-// repeated with the same rows and the same file name, so nothing is lost and no row is in two files.
+// repeated with the same rows and replaces its file, so nothing is lost and no row is in two files.
 import { openAuditBatch } from "../db/access/audit-archive.ts";
 import { FIRST_ID } from "../db/delete-batches.ts";
 import {
@@ -86,32 +86,33 @@ async function archiveAuditLog(
   }
 }
 
-/** Returns the number of archived lines; 0 if the rows are gone, or changed again and again. */
+/** Returns the number of archived lines; 0 if another process has archived them, or if they changed again and again. */
 async function finishBatch(services: ArchiveDependencies, batch: ArchiveBatch): Promise<number> {
-  const { database, assets, crashPoint, log } = services;
-  let { storage_key: writtenKey } = batch;
+  const { database, crashPoint, ids, log } = services;
+  const { storage } = services.assets;
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
     const lines = await listArchiveLines(database, batch);
-    const file = buildArchiveFile(lines);
-    const key = archiveKey(batch, file.sha256);
-    if (writtenKey !== null && (writtenKey !== key || lines.length === 0)) await assets.storage.delete([writtenKey]);
     if (lines.length === 0) {
-      await deleteArchiveBatch(database, batch.batch_id);
+      await storage.delete(await deleteArchiveBatch(database, batch.batch_id));
       return 0;
     }
-    await saveArchiveKey(database, batch.batch_id, key);
-    writtenKey = key;
-    await assets.storage.put(key, file.bytes, "application/gzip");
-    await assertStored(services, key, file.sha256);
+    const { sha256, bytes } = buildArchiveFile(lines);
+    const storage_key = archiveKey(batch, { sha256, token: ids.next() });
+    const staleKeys = await saveArchiveKey(database, batch.batch_id, storage_key);
+    if (!staleKeys) return 0;
+    await storage.delete(staleKeys);
+    await storage.put(storage_key, bytes, "application/gzip");
+    await assertStored(services, storage_key, sha256);
     crashPoint("archive_written");
-    if (await removeArchivedRows(database, batch, { sha256: file.sha256, size_bytes: file.bytes.byteLength }))
+    if (await removeArchivedRows(database, batch, { storage_key, sha256, size_bytes: bytes.byteLength }))
       return lines.length;
+    await storage.delete([storage_key]);
   }
   log.warn({ batch_id: batch.batch_id, tenant_id: batch.tenant_id }, "rows changed while they were archived");
   return 0;
 }
 
-/** The first write of a key wins, so a damaged file is deleted before the next turn writes it again. */
+/** Throws if the file cannot be read back. The next turn writes another one. */
 async function assertStored({ assets, log }: ArchiveDependencies, key: string, sha256: string): Promise<void> {
   if (await isStoredIntact(assets.storage, key, sha256)) return;
   await assets.storage.delete([key]);

@@ -28,7 +28,7 @@ const INSERT = statement(
    where exists (select from audit_checkpoints
      where audit_checkpoints.tenant_id = :tenant_id and audit_checkpoints.entry >= last.entry)
    on conflict do nothing
-   returning batch_id, tenant_id, to_char(day, 'YYYY-MM-DD') as day, storage_key`,
+   returning batch_id, tenant_id, to_char(day, 'YYYY-MM-DD') as day`,
 ).columns<{ day: string }>();
 
 type AuditRange = { tenant_id: string; batch_id: string; before: Date; limit: number };

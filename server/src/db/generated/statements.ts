@@ -9,7 +9,9 @@ export type StatementTypes = {
     parameters: {
       batch_id: string;
     };
-    row: Record<never, never>;
+    row: {
+      keys: string[] | null;
+    };
   };
   "archive.insert_audit": {
     parameters: {
@@ -22,7 +24,6 @@ export type StatementTypes = {
       batch_id: string;
       tenant_id: string;
       day: string | null;
-      storage_key: string | null;
     };
   };
   "archive.insert_runs": {
@@ -37,7 +38,6 @@ export type StatementTypes = {
       batch_id: string;
       tenant_id: string;
       day: string | null;
-      storage_key: string | null;
       next: string | null;
     };
   };
@@ -70,7 +70,6 @@ export type StatementTypes = {
       tenant_id: string;
       kind: string;
       day: string | null;
-      storage_key: string | null;
     };
   };
   "archive.list_run_lines": {
@@ -93,6 +92,7 @@ export type StatementTypes = {
   "archive.remove_audit": {
     parameters: {
       batch_id: string;
+      storage_key: string;
       sha256: string;
       size_bytes: number;
     };
@@ -103,6 +103,7 @@ export type StatementTypes = {
   "archive.remove_runs": {
     parameters: {
       batch_id: string;
+      storage_key: string;
       sha256: string;
       size_bytes: number;
     };
@@ -115,7 +116,9 @@ export type StatementTypes = {
       storage_key: string;
       batch_id: string;
     };
-    row: Record<never, never>;
+    row: {
+      stale_keys: string[];
+    };
   };
   "assets.find": {
     parameters: {

@@ -9,11 +9,9 @@ export type ArchiveBatch = {
   tenant_id: string;
   kind: "runs" | "audit";
   day: string;
-  /** The file that an interrupted turn may have written. */
-  storage_key: string | null;
 };
 
-const BATCH_COLUMNS = "batch_id, tenant_id, kind, to_char(day, 'YYYY-MM-DD') as day, storage_key";
+const BATCH_COLUMNS = "batch_id, tenant_id, kind, to_char(day, 'YYYY-MM-DD') as day";
 type BatchColumns = Pick<ArchiveBatch, "kind" | "day">;
 
 const LIST_TENANTS = statement(
@@ -74,7 +72,7 @@ const INSERT_RUNS = statement(
      on conflict do nothing
      returning ${BATCH_COLUMNS}, run_ids[cardinality(run_ids)] as last_run_id
    )
-   select batch_id, tenant_id, day, storage_key,
+   select batch_id, tenant_id, day,
      coalesce(last_run_id, (select run_id from page order by run_id desc limit 1)) as next
    from (select 1) as one left join batch on true`,
 ).columns<{ day: string | null; next: string | null }>();
@@ -90,9 +88,9 @@ export async function openRunBatch(
   page: RunPage,
 ): Promise<{ batch: ArchiveBatch | undefined; next: string | null }> {
   const [row] = await db.execute(INSERT_RUNS, page);
-  const { next, batch_id, tenant_id, day, storage_key } = row!;
+  const { next, batch_id, tenant_id, day } = row!;
   const isOpened = batch_id !== null && tenant_id !== null && day !== null;
-  return { batch: isOpened ? { batch_id, tenant_id, kind: "runs", day, storage_key } : undefined, next };
+  return { batch: isOpened ? { batch_id, tenant_id, kind: "runs", day } : undefined, next };
 }
 
 const LIST_RUN_LINES = statement(
@@ -121,34 +119,52 @@ export async function listArchiveLines(
 
 const SAVE_KEY = statement(
   "archive.save_key",
-  "update archive_batches set storage_key = :storage_key where batch_id = :batch_id and state = 'open'",
+  `update archive_batches set stale_keys = array_remove(stale_keys || storage_key, null), storage_key = :storage_key
+   where batch_id = :batch_id and state = 'open' returning stale_keys`,
 );
 
-/** Before the file is written. */
-export async function saveArchiveKey(db: Database, batch_id: string, storage_key: string): Promise<void> {
-  await db.execute(SAVE_KEY, { batch_id, storage_key });
+/**
+ * Before the file is written. Returns the earlier files of the batch, which are no longer part of the archive.
+ * Undefined if another process has archived the batch.
+ */
+export async function saveArchiveKey(
+  db: Database,
+  batch_id: string,
+  storage_key: string,
+): Promise<string[] | undefined> {
+  const [row] = await db.execute(SAVE_KEY, { batch_id, storage_key });
+  return row?.stale_keys;
 }
 
-const DELETE = statement("archive.delete", "delete from archive_batches where batch_id = :batch_id and state = 'open'");
+const DELETE = statement(
+  "archive.delete",
+  `delete from archive_batches where batch_id = :batch_id and state = 'open'
+   returning array_remove(stale_keys || storage_key, null) as keys`,
+).columns<{ keys: string[] }>();
 
-export async function deleteArchiveBatch(db: Database, batch_id: string): Promise<void> {
-  await db.execute(DELETE, { batch_id });
+/** Returns the files of the batch. Empty if another process has archived the batch. */
+export async function deleteArchiveBatch(db: Database, batch_id: string): Promise<string[]> {
+  const [row] = await db.execute(DELETE, { batch_id });
+  return row?.keys ?? [];
 }
 
 const REMOVE_RUNS = statement(
   "archive.remove_runs",
-  "select remove_archived_runs(:batch_id, :sha256, :size_bytes) as is_removed",
+  "select remove_archived_runs(:batch_id, :storage_key, :sha256, :size_bytes) as is_removed",
 ).columns<{ is_removed: boolean }>();
 const REMOVE_AUDIT = statement(
   "archive.remove_audit",
-  "select remove_archived_audit(:batch_id, :sha256, :size_bytes) as is_removed",
+  "select remove_archived_audit(:batch_id, :storage_key, :sha256, :size_bytes) as is_removed",
 ).columns<{ is_removed: boolean }>();
 
-/** Removes the rows of the batch in one transaction, unless their lines have changed since. Returns whether it did. */
+/**
+ * Removes the rows of the batch in one transaction, unless their lines have changed since or another file has replaced
+ * this one. Returns whether it did; then the file is part of the archive.
+ */
 export async function removeArchivedRows(
   db: Database,
   { batch_id, kind }: Pick<ArchiveBatch, "batch_id" | "kind">,
-  file: { sha256: string; size_bytes: number },
+  file: { storage_key: string; sha256: string; size_bytes: number },
 ): Promise<boolean> {
   const [row] = await db.execute(kind === "runs" ? REMOVE_RUNS : REMOVE_AUDIT, { batch_id, ...file });
   return row!.is_removed;
