@@ -241,7 +241,16 @@ export function composeServices(config: Config, role: string, tracing: Tracing) 
     admin: composeAdmin(config, services),
     cursors: createCursorSigner(deriveKeys("cursors"), clock),
     mcp: composeMcp(config, deriveKeys),
-    checkInstallation: createInstallationCheck(toInstallation(config), { clock }),
+    checkInstallation: createInstallationCheck(
+      {
+        ...toInstallation(config),
+        findIsolation: async () => ({
+          sandbox: await decoders.sandboxStatus(),
+          profileName: await decoders.profileName(),
+        }),
+      },
+      { clock },
+    ),
     findImageLibraryProblem: async () => findLibraryProblem((await decoders.sandboxStatus())?.libraries),
     async close() {
       decoders.close();

@@ -7,7 +7,7 @@ import { providers } from "../providers/all.ts";
 import type { EnabledProvider, Offer, Provider } from "../providers/provider.ts";
 import { checkAuditLog } from "./check-audit-log.ts";
 import { checkDependencies, type DependencySettings } from "./check-dependencies.ts";
-import { checkIsolation, type IsolationSettings } from "./check-isolation.ts";
+import { checkIsolation, type Isolation, type IsolationSettings } from "./check-isolation.ts";
 import { checkLedger } from "./check-ledger.ts";
 import { checkDisabledProvider, checkProvider, type DisabledProvider } from "./check-provider.ts";
 import { checkSetAsideEvents } from "./check-set-aside-events.ts";
@@ -24,6 +24,8 @@ export type Installation = {
   catalogue: { path: string; exists: boolean; problems: string[] };
   enabledProviders: EnabledProvider[];
   disabledProviders: DisabledProvider[];
+  /** A running server knows how its own decoders are isolated. */
+  findIsolation?: () => Promise<Isolation>;
 };
 
 export async function diagnose(installation: Installation, now: () => number): Promise<DoctorReport> {
@@ -35,7 +37,7 @@ export async function diagnose(installation: Installation, now: () => number): P
       Promise.all(
         settings
           ? [
-              checkIsolation(settings),
+              checkIsolation(settings, installation.findIsolation),
               checkStandby(settings),
               checkWorkers(settings, httpClient.send),
               checkLedger(settings),
