@@ -22,7 +22,7 @@ import { createEngineClient } from "./engine/engine-client.ts";
 import { createAdmission } from "./http/admission.ts";
 import { createClientAddressFinder } from "./http/client-address.ts";
 import { callbackPath, createCallbackSigner } from "./http/provider-callbacks.ts";
-import { createDecoderPool } from "./images/decoder-pool.ts";
+import { createDecoderPool, type DecoderPool } from "./images/decoder-pool.ts";
 import { createImageDecoder } from "./images/image-decoder.ts";
 import { findLibraryProblem } from "./images/library-version.ts";
 import { createPixelTasks } from "./images/pixel-tasks.ts";
@@ -156,6 +156,13 @@ function composeImages(config: Config, { metrics, log }: ProcessRuntime) {
   };
 }
 
+const composeInstallationCheck = (config: Config, decoders: DecoderPool, clock: Clock) => {
+  const findIsolation = async () => ({
+    ...{ sandbox: await decoders.sandboxStatus(), profileName: await decoders.profileName() },
+  });
+  return createInstallationCheck({ ...toInstallation(config), findIsolation }, { clock });
+};
+
 const composeCallbacks = (config: Config, signer: ReturnType<typeof createCallbackSigner>): ProviderCallbacks => ({
   isPublicUrlReachable: config.PUBLIC_URL_IS_REACHABLE ?? isPubliclyReachable(config.PUBLIC_URL),
   signUrl: (provider, attempt) => `${config.PUBLIC_URL}${callbackPath({ provider, ...attempt }, signer)}`,
@@ -241,16 +248,7 @@ export function composeServices(config: Config, role: string, tracing: Tracing) 
     admin: composeAdmin(config, services),
     cursors: createCursorSigner(deriveKeys("cursors"), clock),
     mcp: composeMcp(config, deriveKeys),
-    checkInstallation: createInstallationCheck(
-      {
-        ...toInstallation(config),
-        findIsolation: async () => ({
-          sandbox: await decoders.sandboxStatus(),
-          profileName: await decoders.profileName(),
-        }),
-      },
-      { clock },
-    ),
+    checkInstallation: composeInstallationCheck(config, decoders, clock),
     findImageLibraryProblem: async () => findLibraryProblem((await decoders.sandboxStatus())?.libraries),
     async close() {
       decoders.close();
