@@ -140,11 +140,11 @@ describe("collecting", () => {
     fake.poll = async () => done("one");
     const collected = await collect();
     const [file] = collected.state === "produced" ? collected.files : [];
-    const ids = Object.values(file!.thumbnails!);
-    expect(await findAssets(database.db, claim.tenant_id, [file!.asset_id, ...ids])).toEqual(
+    const { small, large } = file!.thumbnails!;
+    expect(await findAssets(database.db, claim.tenant_id, [file!.asset_id, small, large])).toEqual(
       expect.arrayContaining([
-        expect.objectContaining({ asset_id: ids[0], role: "thumbnail", width: 320, media_type: "image/webp" }),
-        expect.objectContaining({ asset_id: ids[1], role: "thumbnail", width: 640, media_type: "image/webp" }),
+        expect.objectContaining({ asset_id: small, role: "thumbnail", width: 320, media_type: "image/webp" }),
+        expect.objectContaining({ asset_id: large, role: "thumbnail", width: 640, media_type: "image/webp" }),
       ]),
     );
     expect(file!.thumbhash).toEqual(expect.any(String));

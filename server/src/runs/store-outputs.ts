@@ -101,8 +101,8 @@ export async function storeOutputs(
   };
   const completed = await request.complete?.(attempt, output, produced);
   if (completed) return completed;
-  const isSaved = await saveRequestOutput(dependencies.database, claim, attempt, output);
-  return isSaved ? produced : { state: "claim_lost" };
+  const saved = await saveRequestOutput(dependencies.database, claim, attempt, output);
+  return saved ? { ...produced, ...saved } : { state: "claim_lost" };
 }
 
 const omitUndefined = (metadata: OutputMetadata): OutputMetadata =>

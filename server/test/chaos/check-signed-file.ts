@@ -26,7 +26,7 @@ export function createSignedFileReader(trustAnchors: string): SignedFileReader {
       const { result, signer, manifests } = await service.verify(bytes);
       if (result !== "intact") return { problem: `output is ${result}` };
       if (manifests[0]?.run_id !== run_id) return { problem: "manifest names another run" };
-      const name = signer?.name ?? "nobody";
+      const name = signer?.name ?? "unnamed";
       signers.set(name, (signers.get(name) ?? 0) + 1);
       return { produced: removeProvenance(Buffer.from(bytes)) };
     },

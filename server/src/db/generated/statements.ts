@@ -355,7 +355,7 @@ export type StatementTypes = {
       output: JsonParameter;
     };
     row: {
-      run_id: string;
+      output: unknown;
     };
   };
   "attempts.save_ticket": {

@@ -195,6 +195,9 @@ export async function markOutcomeUnknown(db: Database, id: AttemptRef): Promise<
   await db.execute(MARK_UNKNOWN, attemptParameters(id));
 }
 
+/** As it is stored. */
+type SavedOutput = { files: StoredAsset[]; data?: JsonObject };
+
 export type RequestOutput = {
   files: FileToInsert[];
   /** Files that the output does not list. */
@@ -221,19 +224,22 @@ const SAVE_OUTPUT = statement(
        request = coalesce(:request?, request)
      where ${IS_ATTEMPT} and state in ('intent', 'unknown', 'submitted') and exists (select from claim)
    )
-   update planned_requests set output = :output, finished_at = now()
-   where run_id = :run_id and request_index = :request_index and exists (select from claim) returning run_id`,
+   update planned_requests set output = coalesce(output, :output), finished_at = now()
+   where run_id = :run_id and request_index = :request_index and exists (select from claim) returning output`,
 );
 
-/** Saves the files and data of a request, ends its attempt and frees its provider slot. False if the claim is lost. */
+/**
+ * Saves the files and data of a request, ends its attempt and frees its provider slot. Returns what is stored: the
+ * first save wins, because a repeated step can have signed the same files again. Undefined if the claim is lost.
+ */
 export async function saveRequestOutput(
   db: Database,
   claim: RunClaim,
   id: AttemptRef,
   { files, thumbnailFiles = [], data, request }: RequestOutput,
-): Promise<boolean> {
+): Promise<SavedOutput | undefined> {
   const output = { files: files.map(({ storage_key: _, ...file }) => file), ...(data && { data }) };
-  const rows = await db.execute(SAVE_OUTPUT, {
+  const [row] = await db.execute(SAVE_OUTPUT, {
     ...attemptParameters(id),
     run_id: claim.run_id,
     epoch: claim.epoch,
@@ -241,7 +247,7 @@ export async function saveRequestOutput(
     output,
     request,
   });
-  return rows.length > 0;
+  return row?.output as SavedOutput | undefined;
 }
 
 const FIND_OUTPUT = statement(
@@ -255,9 +261,9 @@ export async function findRequestOutput(
   db: Database,
   { run_id, epoch }: RunClaim,
   requestIndex: number,
-): Promise<{ files: StoredAsset[]; data?: JsonObject } | undefined> {
+): Promise<SavedOutput | undefined> {
   const [row] = await db.execute(FIND_OUTPUT, { run_id, epoch, request_index: requestIndex });
-  return row?.output as { files: StoredAsset[]; data?: JsonObject } | undefined;
+  return row?.output as SavedOutput | undefined;
 }
 
 const LIST_OFFERS = statement(

@@ -58,6 +58,23 @@ describe("requests of one run that are in progress side by side", () => {
     expect(await requeuedRuns()).toContain(claim.run_id);
   });
 
+  it("keep the first output that was saved: a repeated step may have signed its file again", async () => {
+    const { claim } = await openTwoRequests();
+    const file = { asset_id: v7(), role: "result", media_type: "image/png", width: 8, height: 8, size_bytes: 9 };
+    const save = (sha256: string) =>
+      saveRequestOutput(database.db, claim, attemptOf(claim, 0), {
+        files: [{ ...file, sha256, storage_key: `t/${sha256}` }],
+      });
+    const saved = [await save("first"), await save("second")];
+    expect(saved.map((each) => each?.files[0]?.sha256)).toEqual(["first", "first"]);
+    const rows = await database.db.query<{ sha256: string }>(
+      "test.saved_file",
+      "select sha256 from assets where asset_id = $1",
+      [file.asset_id],
+    );
+    expect(rows).toEqual([{ sha256: "first" }]);
+  });
+
   it("are not requeued because another one has ended", async () => {
     const { claim } = await openTwoRequests();
     await saveRequestOutput(database.db, claim, attemptOf(claim, 0), { files: [] });
