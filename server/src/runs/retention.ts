@@ -29,7 +29,10 @@ export type OrphanSweepReport = { objects: number; orphans: number; deleted: num
 /** `now` decides which objects are older than a day; `confirmSeconds` is the time between the two sightings. */
 export type OrphanSweepOptions = { now?: number; confirmSeconds?: number; signal?: AbortSignal };
 
-type SweepDependencies = Pick<Services, "database" | "assets" | "clock" | "settings" | "log">;
+type SweepDependencies = Pick<Services, "database" | "clock" | "log"> & {
+  assets: Pick<Services["assets"], "storage">;
+  settings: Pick<Services["settings"], "maxOrphanShare">;
+};
 
 export async function sweepOrphans(
   services: SweepDependencies,

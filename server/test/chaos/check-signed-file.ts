@@ -9,6 +9,8 @@ export type SignedFileReader = {
   read: ReadOutput;
   /** Number of outputs by the name of who signed them. */
   signers: Map<string, number>;
+  /** When the newest manifest of a run was built. */
+  builtAt: Map<string, number>;
   close(): void;
 };
 
@@ -17,9 +19,10 @@ export function createSignedFileReader(trustAnchors: string): SignedFileReader {
   const settings = ProvenanceEnv.parse({ PROVENANCE_TRUST_ANCHORS: trustAnchors });
   const options = { clock: { now: () => Date.now() }, postBytes, megabytes: 512, seconds: 30 };
   const service = createProvenanceService(settings, options);
-  const signers = new Map<string, number>();
+  const [signers, builtAt] = [new Map<string, number>(), new Map<string, number>()];
   return {
     signers,
+    builtAt,
     close: () => service.close(),
     async read(bytes, { run_id, status }) {
       if (status !== "signed") return { problem: `output is ${status ?? "unmarked"}` };
@@ -28,6 +31,8 @@ export function createSignedFileReader(trustAnchors: string): SignedFileReader {
       if (manifests[0]?.run_id !== run_id) return { problem: "manifest names another run" };
       const name = signer?.name ?? "unnamed";
       signers.set(name, (signers.get(name) ?? 0) + 1);
+      const times = manifests[0].actions.map(({ when }) => Date.parse(when ?? ""));
+      builtAt.set(run_id, Math.max(builtAt.get(run_id) ?? 0, ...times));
       return { produced: removeProvenance(Buffer.from(bytes)) };
     },
   };

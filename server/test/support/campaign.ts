@@ -23,8 +23,6 @@ const { short, only, at, seed } = parseArgs({
   },
 }).values;
 export const isShort = short;
-/** The only campaign to run; all of them if undefined. */
-export const onlyCampaign = only;
 /** The crash point or the kind of fault that a campaign is limited to; all of them if undefined. */
 export const onlyPoint = at;
 /** Returns random integers from 0 up to, not including, the given number, determined by the seed. */
