@@ -11,12 +11,15 @@ const SETTINGS = { max_connections: "200", wal_level: "replica" };
 export type ArchivedPostgres = {
   server: ManagedProcess;
   port: number;
-  backUp(): Promise<void>;
+  directory: string;
+  /** `name`: the folder of the backup below `directory`. `restore` starts the one without a name. */
+  backUp(name?: string): Promise<void>;
   /** Starts a server from the backup and replays the archive up to the given time. Resolves when it accepts writes. */
   restore(time: string): Promise<{ server: ManagedProcess; port: number }>;
 };
 
-export async function startArchivedPostgres(directory: string): Promise<ArchivedPostgres> {
+/** `archiveSeconds`: a segment of the log is archived after this time, even if it is not full. */
+export async function startArchivedPostgres(directory: string, { archiveSeconds = 1 } = {}): Promise<ArchivedPostgres> {
   const archive = join(directory, "archive");
   const [main, backup] = [join(directory, "main"), join(directory, "backup")];
   const port = await freePort();
@@ -26,7 +29,7 @@ export async function startArchivedPostgres(directory: string): Promise<Archived
     port,
     settings: {
       ...SETTINGS,
-      ...{ archive_mode: "on", archive_timeout: "1s", archive_command: `cp %p ${archive}/%f` },
+      ...{ archive_mode: "on", archive_timeout: `${archiveSeconds}s`, archive_command: `cp %p ${archive}/%f` },
     },
   });
   // As root, PostgreSQL runs under another account.
@@ -35,7 +38,9 @@ export async function startArchivedPostgres(directory: string): Promise<Archived
   return {
     server,
     port,
-    backUp: () => takeBaseBackup(server.url, { from: main, to: backup, signal: "recovery.signal" }),
+    directory,
+    backUp: (name = "backup") =>
+      takeBaseBackup(server.url, { from: main, to: join(directory, name), signal: "recovery.signal" }),
     async restore(time) {
       const restoredPort = await freePort();
       const restored = await startPostgres({
