@@ -195,7 +195,7 @@ export function composeServices(config: Config, role: string, tracing: Tracing) 
   const { clock, random, ids, log, crashPoint, settings } = runtime;
   const database = connectDatabase(config);
   const slowDatabase = connectDatabase({ ...config, DATABASE_POOL: 2 }, "gesso_system", SLOW_STATEMENTS);
-  const engineClient = createEngineClient(config.RESTATE_INGRESS_URL.split(","));
+  const engineClient = createEngineClient(config.RESTATE_INGRESS_URL);
 
   const assets = composeAssets(config, deriveKeys, runtime);
   const http = traceHttp(tracing, createOutboundHttp(config, config.PUBLIC_URL));

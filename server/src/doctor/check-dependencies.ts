@@ -74,7 +74,7 @@ async function pingDatabase(settings: DependencySettings): Promise<void> {
 async function pingEngine(settings: DependencySettings, send: TimedSendRequest): Promise<void> {
   const urls = [
     ...settings.RESTATE_INGRESS_URL.split(",").map((url) => `${url}/restate/health`),
-    `${settings.RESTATE_ADMIN_URL}/health`,
+    ...settings.RESTATE_ADMIN_URL.split(",").map((url) => `${url}/health`),
   ];
   for (const url of urls) {
     const { status } = await send(url, { method: "GET", headers: {}, timeoutSeconds: SECONDS });

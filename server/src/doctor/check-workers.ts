@@ -1,6 +1,7 @@
 // Lists the versions of the workers that Restate knows, with their open invocations. Warns of versions without workers.
 import { type ConnectionSettings, connectDatabase } from "../db/connect.ts";
 import { listLeaseNames } from "../db/leases.ts";
+import { createEngineNodes } from "../engine/engine-nodes.ts";
 import { rootCauseMessage } from "./check-dependencies.ts";
 import type { TimedSendRequest } from "./check-provider.ts";
 import type { DoctorCheck } from "./report.ts";
@@ -33,13 +34,16 @@ const describeVersion = ({ uri, isLatest, open, isServed }: WorkerVersion) =>
   ].join(", ");
 
 async function listVersions(settings: WorkerSettings, send: TimedSendRequest): Promise<WorkerVersion[]> {
+  const ask = createEngineNodes(settings.RESTATE_ADMIN_URL);
   const request = async (path: string, query?: string) => {
-    const { status, text } = await send(`${settings.RESTATE_ADMIN_URL}${path}`, {
-      method: query === undefined ? "GET" : "POST",
-      headers: { "content-type": "application/json", accept: "application/json" },
-      ...(query !== undefined && { body: JSON.stringify({ query }) }),
-      timeoutSeconds: SECONDS,
-    });
+    const { status, text } = await ask((url) =>
+      send(`${url}${path}`, {
+        method: query === undefined ? "GET" : "POST",
+        headers: { "content-type": "application/json", accept: "application/json" },
+        ...(query !== undefined && { body: JSON.stringify({ query }) }),
+        timeoutSeconds: SECONDS,
+      }),
+    );
     if (status === 404) return {};
     if (status >= 300) throw new Error(`${path} returned HTTP ${status}`);
     return JSON.parse(text);

@@ -3,6 +3,7 @@ import { request } from "undici";
 import { z } from "zod";
 import { Fault } from "../faults.ts";
 import type { Invocation } from "../kit/schemas/admin.ts";
+import { createEngineNodes } from "./engine-nodes.ts";
 
 /** A version of the workers under its URI. The engine sends new invocations to the latest one. */
 export type Deployment = { id: string; uri: string; isLatest: boolean };
@@ -34,20 +35,21 @@ const OPEN = "status <> 'completed'";
 
 type AdminRequest = { method?: "GET" | "POST" | "PATCH" | "DELETE"; body?: unknown };
 
-export function createEngineAdmin(adminUrl: string): EngineAdmin {
+/** `adminUrls`: comma-separated. */
+export function createEngineAdmin(adminUrls: string): EngineAdmin {
+  const ask = createEngineNodes(adminUrls);
   const send = async (path: string, { method = "GET", body }: AdminRequest = {}) => {
-    const response = await request(`${adminUrl}${path}`, {
-      method,
-      headers: { "content-type": "application/json", accept: "application/json" },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-      headersTimeout: 10_000,
-    }).catch((thrown) => {
-      throw new Fault("dependency_unavailable", {}, { cause: thrown });
+    const { status, text } = await ask(async (url) => {
+      const response = await request(`${url}${path}`, {
+        method,
+        headers: { "content-type": "application/json", accept: "application/json" },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+        headersTimeout: 10_000,
+      });
+      return { status: response.statusCode, text: await response.body.text() };
     });
-    const text = await response.body.text();
-    if (response.statusCode === 404) return undefined;
-    if (response.statusCode >= 300)
-      throw new Fault("dependency_unavailable", {}, { cause: `${response.statusCode} ${text.slice(0, 500)}` });
+    if (status === 404) return undefined;
+    if (status >= 300) throw new Fault("dependency_unavailable", {}, { cause: `${status} ${text.slice(0, 500)}` });
     return text === "" ? {} : (JSON.parse(text) as unknown);
   };
   const query = async (sql: string) => Rows.parse(await send("/query", { method: "POST", body: { query: sql } })).rows;

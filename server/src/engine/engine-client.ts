@@ -1,18 +1,22 @@
 // HTTP client of the engine: starts runs and deliveries, resolves wakeups, reads and writes the engine incarnation.
-// Every request is idempotent, so a node that does not respond is skipped and the next one is asked.
+// Every request is idempotent.
 import { Agent, request } from "undici";
 import { z } from "zod";
 import type { RunClaim } from "../db/runs/open-runs.ts";
 import type { DeliveryClaim } from "../db/webhooks/delivery-queue.ts";
 import { Fault } from "../faults.ts";
 import type { WakeupReason } from "../runs/notifications.ts";
+import { createEngineNodes } from "./engine-nodes.ts";
 
 export const EngineEnv = z.object({
   RESTATE_INGRESS_URL: z
     .string()
     .default("http://127.0.0.1:8080")
     .describe("Ingress URL of Restate; several URLs of one cluster are comma-separated"),
-  RESTATE_ADMIN_URL: z.string().default("http://127.0.0.1:9070").describe("Admin URL of Restate"),
+  RESTATE_ADMIN_URL: z
+    .string()
+    .default("http://127.0.0.1:9070")
+    .describe("Admin URL of Restate; several URLs of one cluster are comma-separated"),
   WORKER_HOST: z.string().default("127.0.0.1").describe("IP address that the worker listens on"),
   WORKER_PORT: z.coerce.number().int().default(7789).describe("Port that the worker listens on"),
   RESTATE_IDENTITY_KEYS: z
@@ -54,32 +58,20 @@ export type EngineClient = {
   close(): Promise<void>;
 };
 
-export function createEngineClient(urls: string[]): EngineClient {
+/** `urls`: comma-separated. */
+export function createEngineClient(urls: string): EngineClient {
   const dispatcher = new Agent({ connections: 128, pipelining: 1, connectTimeout: 1000, headersTimeout: 5000 });
-  let nextNode = 0;
-
-  const post = async (path: string, body: unknown, headers: Record<string, string> = {}) => {
-    let cause: unknown;
-    for (let turn = 0; turn < urls.length; turn++) {
-      const url = urls[(nextNode + turn) % urls.length]!;
-      try {
-        const response = await request(`${url}${path}`, {
-          method: "POST",
-          dispatcher,
-          headers: { "content-type": "application/json", ...headers },
-          body: JSON.stringify(body),
-        });
-        const text = await response.body.text();
-        if (response.statusCode < 500) return { status: response.statusCode, text };
-        cause = `${response.statusCode} ${text.slice(0, 200)}`;
-      } catch (thrown) {
-        cause = thrown;
-      }
-      // This node is unavailable: the following requests start with the next node.
-      nextNode = (nextNode + turn + 1) % urls.length;
-    }
-    throw new Fault("dependency_unavailable", {}, { cause });
-  };
+  const ask = createEngineNodes(urls);
+  const post = (path: string, body: unknown, headers: Record<string, string> = {}) =>
+    ask(async (url) => {
+      const response = await request(`${url}${path}`, {
+        method: "POST",
+        dispatcher,
+        headers: { "content-type": "application/json", ...headers },
+        body: JSON.stringify(body),
+      });
+      return { status: response.statusCode, text: await response.body.text() };
+    });
 
   const postOrThrow = async (path: string, body: unknown, headers?: Record<string, string>) => {
     const { status, text } = await post(path, body, headers);

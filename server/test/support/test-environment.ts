@@ -175,7 +175,7 @@ export async function startTestEnvironment(options: TestEnvironmentOptions = {})
     RESTATE_INGRESS_URL: cluster
       ? cluster.nodes.map((node) => node.ingressUrl).join(",")
       : `http://127.0.0.1:${port.ingress}`,
-    RESTATE_ADMIN_URL: adminUrl,
+    RESTATE_ADMIN_URL: cluster ? cluster.nodes.map((node) => node.adminUrl).join(",") : adminUrl,
     WORKER_PORT: String(port.worker),
     WORKER_URL: `http://127.0.0.1:${port.worker}`,
     GESSO_SECRET: "a secret of tests that is long enough to be one",
