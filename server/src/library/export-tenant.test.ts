@@ -1,9 +1,16 @@
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { v7 } from "uuid";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { createPastRun, indexPastRuns, insertPastRuns, insertPrepaidTenant } from "../../test/support/past-runs.ts";
 import { startTestDatabase, type TestDatabase } from "../../test/support/test-database.ts";
+import { createManualClock, createTestRuntime } from "../../test/support/test-runtime.ts";
 import { openSnapshot } from "../db/snapshot.ts";
+import { archiveHistory } from "../runs/archive.ts";
 import { createAssetStore } from "../storage/asset-store.ts";
 import { createAssetUrlSigner } from "../storage/asset-urls.ts";
+import { createDiskStorage } from "../storage/disk-storage.ts";
 import type { ObjectStorage } from "../storage/object-storage.ts";
 import { exportTenant } from "./export-tenant.ts";
 
@@ -14,10 +21,13 @@ beforeAll(async () => {
 afterAll(() => database?.stop());
 
 const PROMPTS = 1203;
+const DAY_MS = 24 * 60 * 60 * 1000;
 
-const exportOf = (tenant: string) => {
+const storeOf = (storage: ObjectStorage) => {
   const urls = createAssetUrlSigner([new Uint8Array(32)], "https://gesso.example");
-  const assets = createAssetStore({} as ObjectStorage, urls, "https://gesso.example");
+  return createAssetStore(storage, urls, "https://gesso.example");
+};
+const exportOf = (tenant: string, assets = storeOf({} as ObjectStorage)) => {
   const clock = { now: () => 0, monotonic: () => 0 };
   return exportTenant({ assets, clock, openSnapshot: () => openSnapshot(database.url) }, tenant);
 };
@@ -49,6 +59,43 @@ it("an export of many pages has every row once, of one moment and one tenant", a
   expect(prompts).toHaveLength(PROMPTS);
   expect(lines[0]).toEqual({ kind: "export", format: 1, tenant_id: tenant, exported_at: "1970-01-01T00:00:00.000Z" });
   expect(lines.at(-1)).toEqual({ kind: "end", lines: lines.length });
+});
+
+it("an export has what was archived after the line of its file, and tells which file the storage has lost", async () => {
+  const tenant = v7();
+  const now = Date.UTC(2026, 6, 20, 12);
+  const runs = [60, 59, 1].map((days) => createPastRun({ tenant_id: tenant, created_at: now - days * DAY_MS }));
+  await insertPastRuns(database.owner, runs);
+  await insertPrepaidTenant(database.owner, tenant, runs);
+  await indexPastRuns(database.db);
+  const assets = storeOf(createDiskStorage(mkdtempSync(join(tmpdir(), "gesso-export-"))));
+  const runtime = createTestRuntime({ clock: createManualClock(now) });
+  await archiveHistory({ ...runtime, database: database.db, assets, settings: { archiveAfterDays: 30 } });
+
+  const linesOf = async () => (await Array.fromAsync(exportOf(tenant, assets))).map((line) => JSON.parse(line));
+  const lines = await linesOf();
+  const kinds = lines.map(({ kind }) => kind);
+  expect(kinds.filter((kind) => kind.startsWith("archive"))).toEqual([
+    ...["archive_file", "archived_run"],
+    ...["archive_file", "archived_run"],
+  ]);
+  const idsOf = (wanted: string) => lines.filter(({ kind }) => kind === wanted).map(({ run_id }) => run_id);
+  expect([...idsOf("archived_run"), ...idsOf("run")].sort()).toEqual(runs.map(({ run_id }) => run_id).sort());
+  expect(lines.find(({ kind }) => kind === "archived_run").transfers).toHaveLength(3);
+  expect(lines.at(-1)).toEqual({ kind: "end", lines: lines.length });
+
+  const files = lines.filter(({ kind }) => kind === "archive_file");
+  expect(files.map(({ content, is_missing }) => [content, is_missing])).toEqual([
+    ["runs", false],
+    ["runs", false],
+  ]);
+  await assets.storage.delete([files[0].storage_key]);
+  const rest = (await linesOf()).filter(({ kind }) => kind.startsWith("archive"));
+  expect(rest.map(({ kind, is_missing }) => [kind, is_missing])).toEqual([
+    ["archive_file", true],
+    ["archive_file", false],
+    ["archived_run", undefined],
+  ]);
 });
 
 it("an export that is not read to its end closes its connection", async () => {

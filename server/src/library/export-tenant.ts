@@ -1,12 +1,16 @@
 // Exports the data of a tenant as JSON Lines from one snapshot: a header, one line per row with its kind, and an end
-// line with the number of lines, without which an export is incomplete. Memory is bounded by one page of rows.
+// line with the number of lines, without which an export is incomplete. What was archived follows the line of its file.
+// Memory is bounded by one page of rows, or one file of the archive.
 import { listExportedRows } from "../db/access/tenant-export.ts";
 import { Fault } from "../faults.ts";
 import type { JsonObject } from "../kit/schemas/run.ts";
+import { readArchiveFile } from "../runs/archive-file.ts";
 import type { Services } from "../runs/services.ts";
 
 /** Changes when lines of a known kind change in a way that readers must know. New kinds and fields are added freely. */
 const EXPORT_FORMAT = 1;
+/** The kind of a line, by the content of its file in the archive. */
+const ARCHIVED_KINDS: Record<string, string> = { runs: "archived_run", audit: "archived_audit_entry" };
 
 type Dependencies = Pick<Services, "assets" | "clock" | "openSnapshot">;
 
@@ -25,6 +29,12 @@ export async function* exportTenant(
     };
     for await (const { kind, data } of listExportedRows(snapshot, tenantId)) {
       if (lines === 0) yield render({ kind: "export", format: EXPORT_FORMAT, tenant_id: tenantId, exported_at });
+      if (kind === "archive_file") {
+        const records = await readArchiveFile(assets.storage, String(data.storage_key));
+        yield render({ kind, ...data, is_missing: records === undefined });
+        for (const record of records ?? []) yield render({ ...record, kind: ARCHIVED_KINDS[String(data.content)]! });
+        continue;
+      }
       yield render({ kind, ...data, ...(kind === "file" && { url: fileUrl(assets, data) }) });
     }
     // The first row is that of the tenant.

@@ -96,6 +96,12 @@ const PAGED = {
     columns: "delivery_id, event_id, run_id, webhook_id, type, url, body, status, attempts, created_at, finished_at",
     key: "delivery_id",
   },
+  archive_file: {
+    table: "archive_batches",
+    columns: "kind as content, day, lines, sha256, storage_key, archived_at",
+    key: "batch_id",
+    condition: "tenant_id = :tenant_id and state = 'archived'",
+  },
 } satisfies Record<string, ExportedTable>;
 
 /** Lines that follow the page of their run or delivery. `parent` is the column with its id. */
