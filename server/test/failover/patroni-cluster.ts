@@ -1,17 +1,17 @@
 // A PostgreSQL cluster under Patroni: etcd holds the leader lock, three nodes replicate synchronously, and HAProxy
 // sends connections to whichever node is the primary.
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { freePort, type ManagedProcess, startProcess } from "@gesso/dev/components";
 import pg from "pg";
-import { findOrInstall, findProgram } from "../support/installed-programs.ts";
+import { findPostgresBinaries } from "../support/debian-postgres.ts";
+import { findProgram } from "../support/installed-programs.ts";
 import { installPython } from "../support/python.ts";
 import { createPatroniNode, fetchStatus, PASSWORDS, type PatroniNode } from "./patroni-node.ts";
 
 const REQUIREMENTS = join(import.meta.dirname, "patroni-requirements.txt");
-const POSTGRES_DIRECTORY = "/usr/lib/postgresql";
 const NODES = ["node1", "node2", "node3"];
 
 export type PatroniCluster = {
@@ -63,15 +63,6 @@ export async function startPatroniCluster(): Promise<PatroniCluster> {
     await stop();
     throw thrown;
   }
-}
-
-/** The newest version of Debian's packages. */
-function findPostgresBinaries(): string {
-  return findOrInstall("postgresql", "postgresql", () => {
-    const versions = existsSync(POSTGRES_DIRECTORY) ? readdirSync(POSTGRES_DIRECTORY) : [];
-    const newest = versions.sort((a, b) => Number(b) - Number(a))[0];
-    return newest && join(POSTGRES_DIRECTORY, newest, "bin");
-  });
 }
 
 async function startEtcd(directory: string, port: number): Promise<ManagedProcess> {

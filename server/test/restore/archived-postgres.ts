@@ -59,7 +59,8 @@ export async function startArchivedPostgres(directory: string, { archiveSeconds 
   };
 }
 
-async function waitUntilWritable(url: string): Promise<void> {
+/** Resolves when the server has left recovery. */
+export async function waitUntilWritable(url: string): Promise<void> {
   for (const until = Date.now() + 120_000; Date.now() < until; await sleep(100)) {
     const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5000 });
     client.on("error", () => {});

@@ -11,14 +11,19 @@ import { checkLedgerOf } from "../support/check-ledger.ts";
 import { createDrillClients, waitUntilNoneOpen } from "../support/drill-clients.ts";
 import { startTcpProxy } from "../support/tcp-proxy.ts";
 import { startTestEnvironment, type TestEnvironment } from "../support/test-environment.ts";
-import { startArchivedPostgres } from "./archived-postgres.ts";
+import type { ArchivedPostgres } from "./archived-postgres.ts";
 
 /** Seconds of load before the point in time, and after it. */
 export type RestoreSize = { perSecond: number; before: number; after: number };
 
-export async function pointInTimeRestore(size: RestoreSize, log: Log): Promise<CampaignReport> {
+/** `start` starts a PostgreSQL with one way of backups. */
+export async function pointInTimeRestore(
+  size: RestoreSize,
+  start: (directory: string) => Promise<ArchivedPostgres>,
+  log: Log,
+): Promise<CampaignReport> {
   const directory = mkdtempSync(join(tmpdir(), "gesso-restore-"));
-  const postgres = await startArchivedPostgres(directory);
+  const postgres = await start(directory);
   const proxy = await startTcpProxy(postgres.port);
   const url = new URL(postgres.server.url);
   url.port = String(proxy.port);
