@@ -1,5 +1,6 @@
 // Generates the dashboards of Grafana from their declarations.
-import { DASHBOARDS, type Dashboard, type Panel } from "../monitoring/dashboards.ts";
+import { DASHBOARDS } from "../monitoring/dashboards.ts";
+import type { Dashboard, Panel } from "../monitoring/panel.ts";
 
 const COLUMNS = 2;
 const [WIDTH, HEIGHT] = [12, 8];

@@ -1,11 +1,10 @@
 // Every dashboard, declared once: its panels and their expressions. `npm run generate` writes them for Grafana, and
 // `npm run drill:monitoring` asks every expression of a Prometheus that watches a loaded installation.
-export type Query = { expr: string; legend?: string };
-export type Panel = { title: string; unit: "short" | "s" | "percentunit" | "currencyUSD" | "reqps"; queries: Query[] };
-export type Dashboard = { id: string; title: string; panels: Panel[] };
+import { ENGINE_DASHBOARD } from "./engine-dashboard.ts";
+import { type Dashboard, panel, type Query } from "./panel.ts";
+import { POSTGRESQL_DASHBOARD } from "./postgresql-dashboard.ts";
 
 const REQUESTS = "http_server_request_duration_seconds";
-const panel = (title: string, unit: Panel["unit"], ...queries: Query[]): Panel => ({ title, unit, queries });
 const latency = (quantile: number): Query => ({
   expr: `histogram_quantile(${quantile}, sum by (le) (rate(${REQUESTS}_bucket[1m])))`,
   legend: `p${quantile * 100}`,
@@ -82,4 +81,6 @@ export const DASHBOARDS: readonly Dashboard[] = [
       panel("Decoder failures", "short", { expr: "sum(increase(gesso_decoder_failures_total[5m])) or vector(0)" }),
     ],
   },
+  ENGINE_DASHBOARD,
+  POSTGRESQL_DASHBOARD,
 ];

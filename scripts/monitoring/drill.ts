@@ -1,19 +1,18 @@
-// `npm run drill:monitoring`: a real Prometheus watches a loaded installation. Every expression of every dashboard must
-// have an answer, and the alert of a stopped process must fire after a kill and resolve after the restart. Needs the
-// programs `prometheus` and `promtool`.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+// `npm run drill:monitoring`: a real Prometheus watches a loaded installation, with Restate and PostgreSQL. Every
+// expression of every dashboard must have an answer, no alert may fire while all is well, and the alert of a stopped
+// process must fire after a kill and resolve after the restart. Needs the programs `prometheus`, `promtool` and
+// `prometheus-postgres-exporter`.
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { freePort, startProcess } from "@gesso/dev/components";
+import { freePort } from "@gesso/dev/components";
 import { startTestEnvironment } from "../../server/test/support/test-environment.ts";
 import { ALERTS } from "./alerts.ts";
 import { DASHBOARDS } from "./dashboards.ts";
+import { MONITORING_ACCOUNT, SHORT_FOR, startPostgresExporter, startPrometheus } from "./watchers.ts";
 
 const LOAD_SECONDS = 20;
 const PER_SECOND = 5;
-const RULES = new URL("../../deploy/monitoring/alerts.yaml", import.meta.url);
-/** Alerts wait for minutes; the drill does not. */
-const SHORT_FOR = "3s";
 
 const sleep = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
@@ -24,36 +23,15 @@ const environment = await startTestEnvironment({
   env: { LOG_LEVEL: "error" },
   processEnv: async (name) => ({ METRICS_PORT: String(metricsPorts[name]) }),
 });
-
-const rules = join(directory, "alerts.yaml");
-writeFileSync(rules, readFileSync(RULES, "utf8").replace(/for: \d+m/g, `for: ${SHORT_FOR}`));
-const targets = Object.values(metricsPorts).map((port) => `127.0.0.1:${port}`);
-const config = {
-  global: { scrape_interval: "1s", evaluation_interval: "1s" },
-  rule_files: [rules],
-  scrape_configs: [{ job_name: "gesso", static_configs: [{ targets }] }],
-};
-writeFileSync(join(directory, "prometheus.yml"), JSON.stringify(config));
-const port = await freePort();
-const url = `http://127.0.0.1:${port}`;
-const prometheus = await startProcess({
-  name: "prometheus",
-  url,
-  command: [
-    "prometheus",
-    `--config.file=${join(directory, "prometheus.yml")}`,
-    `--storage.tsdb.path=${join(directory, "data")}`,
-    `--web.listen-address=127.0.0.1:${port}`,
-  ],
-  log: join(directory, "prometheus.log"),
-  directory,
-  environment: process.env as Record<string, string>,
-  probe: () =>
-    fetch(`${url}/-/ready`).then(
-      ({ ok }) => ok,
-      () => false,
-    ),
+const { user, password } = MONITORING_ACCOUNT;
+await environment.query(`create role ${user} login password '${password}' in role pg_monitor`);
+const exporter = await startPostgresExporter(directory, environment.databaseUrl);
+const prometheus = await startPrometheus(directory, {
+  gesso: Object.values(metricsPorts).map((port) => `127.0.0.1:${port}`),
+  restate: [new URL(environment.engineNodeUrl).host],
+  postgresql: [new URL(exporter.url).host],
 });
+const { url } = prometheus;
 
 type Answer = { data: { result: { value: [number, string] }[] } };
 const ask = async (expr: string): Promise<string[]> => {
@@ -74,13 +52,13 @@ const secondsUntil = async (isReached: () => Promise<boolean>, limit: number): P
   return undefined;
 };
 
-/** Some runs take longer than the load, so that runs are open and wait while the expressions are asked. */
+/** A quarter of the runs takes 30 s, so that runs are open and wait while the expressions are asked. */
 const post = (number: number) =>
   fetch(`${environment.url}/api/v1/runs/generate`, {
     method: "POST",
     headers: { authorization: `Bearer ${environment.key}`, "content-type": "application/json" },
     body: JSON.stringify({
-      prompt: `[sandbox:delay=${number % 4 === 0 ? 30_000 : 50}] ${number}`,
+      prompt: `[sandbox:delay=${number % 4 === 0 ? 30 : 0.05}] ${number}`,
       width: 64,
       height: 64,
     }),
@@ -107,7 +85,9 @@ for (const { title, panels } of DASHBOARDS) {
 }
 console.log(`${asked} expressions of ${DASHBOARDS.length} dashboards asked, ${failures} without an answer`);
 for (const { name, expr } of ALERTS) if ((await ask(`${expr} or vector(0)`)).length === 0) fail(`alert ${name}`);
-console.log(`firing under load: ${(await listFiring()).join(", ") || "none"}`);
+const firing = await listFiring();
+if (firing.length > 0) fail(`alerts fire although all is well: ${firing.join(", ")}`);
+console.log(`firing under load: ${firing.join(", ") || "none"}`);
 
 const isFiring = async () => (await listFiring()).includes("GessoProcessDown");
 await environment.kill("worker");
@@ -119,7 +99,7 @@ const resolved = await secondsUntil(async () => !(await isFiring()), 60);
 if (resolved === undefined) fail("GessoProcessDown did not resolve after the restart");
 else console.log(`and resolved ${resolved.toFixed(1)} s after the worker was started again`);
 
-await prometheus.stop();
+await Promise.all([prometheus.stop(), exporter.stop()]);
 await environment.stop();
 rmSync(directory, { recursive: true, force: true });
 console.log(failures === 0 ? "passed" : `${failures} failed`);

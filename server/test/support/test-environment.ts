@@ -64,6 +64,8 @@ export type TestEnvironment = {
   adminUrl: string;
   /** The ingress of the engine, or of its first node. */
   ingressUrl: string;
+  /** Where an engine of one node serves its metrics. */
+  engineNodeUrl: string;
   pids(): Record<string, number>;
   /** Kills with -9 and restarts; resolves when it responds. */
   killAndRestart(processName: ProcessName, downMs?: number): Promise<void>;
@@ -255,6 +257,7 @@ export async function startTestEnvironment(options: TestEnvironmentOptions = {})
     restateDir,
     adminUrl,
     ingressUrl: environment.RESTATE_INGRESS_URL.split(",")[0]!,
+    engineNodeUrl: `http://127.0.0.1:${port.fabric}`,
     pids: () => Object.fromEntries([...components].map(([name, part]) => [name, part.pid])),
     kill,
     stopGracefully: async (processName) => components.get(processName)?.stop(),
