@@ -176,7 +176,7 @@ function composeProvenance(config: Config, { database, clock }: Pick<Services, "
 }
 
 const composeAdmin = (config: Config, { assets, clock, ids, notifications, settings, providers }: Services) => ({
-  ...{ assets, clock, ids, notifications },
+  ...{ assets, clock, ids, notifications, providers },
   listInvocations: createEngineAdmin(config.RESTATE_ADMIN_URL).listInvocations,
   deadlineSeconds: settings.timeouts.deadlineSeconds,
   providerIds: providers.enabled.map(({ provider }) => provider.id),

@@ -4,6 +4,7 @@ import { renderCatalogue } from "./render-catalogue.ts";
 import { renderCost } from "./render-cost.ts";
 import { renderExplanation } from "./render-explanation.ts";
 import { renderProvenanceReport, renderRunProvenance } from "./render-provenance.ts";
+import { renderReconciliation } from "./render-reconciliation.ts";
 import { renderRun, toRunRow } from "./render-run.ts";
 import { renderTree } from "./render-tree.ts";
 import { renderObject, renderTable } from "./table.ts";
@@ -34,6 +35,7 @@ const TEXT: Record<string, (response: never) => string[]> = {
   "usage.get": renderCost,
   "catalogue.get": renderCatalogue,
   "admin.explain": renderExplanation,
+  "admin.reconcile": renderReconciliation,
   "provenance.verify": renderProvenanceReport,
   "runs.provenance": renderRunProvenance,
 };

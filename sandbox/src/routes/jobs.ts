@@ -5,11 +5,25 @@ import { hasEnded, renderJob } from "../job.ts";
 import type { Bindings, SandboxServices } from "../sandbox-services.ts";
 import { postJob } from "./post-job.ts";
 
+const PAGE_SIZE = 100;
+
+/** All jobs since then, oldest first, also those that cannot be found by their reference. */
+function listJobsSince(services: SandboxServices, since: string, after: string | undefined) {
+  const recent = [...services.jobs.jobs.values()].filter(({ created_at }) => created_at >= since);
+  const from = after ? recent.findIndex(({ id }) => id === after) + 1 : 0;
+  const page = recent.slice(from, from + PAGE_SIZE);
+  return {
+    data: page.map((job) => ({ ...renderJob(job, services.url), reference: job.request.reference ?? null })),
+    has_more: from + page.length < recent.length,
+  };
+}
+
 export const jobRoutes = (services: SandboxServices): Hono<Bindings> =>
   new Hono<Bindings>()
     .post("/", postJob(services))
     .get("/", (context) => {
-      const reference = context.req.query("reference");
+      const { since, after, reference } = context.req.query();
+      if (since) return context.json(listJobsSince(services, since, after));
       if (!reference) return respondWithError(context, invalidParameters("reference: is required"));
       return context.json({
         data: services.jobs.listByReference(reference).map((job) => renderJob(job, services.url)),

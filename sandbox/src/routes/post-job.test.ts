@@ -2,6 +2,8 @@
 import { describe, expect, test } from "vitest";
 import { startCallbackReceiver, startSandboxHarness, waitUntil } from "../../test/sandbox-harness.ts";
 
+type Page = { data: { id: string; reference: string }[]; has_more: boolean };
+
 const withKey = (key: string) => ({ "idempotency-key": key });
 
 describe("class A, replay/", () => {
@@ -69,6 +71,24 @@ describe("a reference", () => {
     const rig = await startSandboxHarness();
     await rig.post({ reference: "r1" });
     expect((await rig.call("GET", "/v1/jobs?reference=r1")).body).toEqual({ data: [] });
+  });
+});
+
+describe("the list of jobs since a time", () => {
+  test("has jobs of every class with their reference, page by page", async () => {
+    const rig = await startSandboxHarness();
+    await rig.post({ reference: "old" });
+    const [old] = await rig.ledger();
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    const since = new Date().toISOString();
+    for (let index = 0; index < 101; index += 1)
+      await rig.post({ model: ["replay/x", "find/x", "blind/x"][index % 3], reference: `r${index}` });
+    const list = async (query = "") => (await rig.call("GET", `/v1/jobs?since=${since}${query}`)).body as never as Page;
+    const first = await list();
+    expect([first.data.length, first.has_more, first.data[0]!.reference]).toEqual([100, true, "r0"]);
+    const second = await list(`&after=${first.data.at(-1)!.id}`);
+    expect([second.data.map(({ reference }) => reference), second.has_more]).toEqual([["r100"], false]);
+    expect(first.data.map(({ id }) => id)).not.toContain(old!.id);
   });
 });
 

@@ -4,7 +4,7 @@ import type { Connection } from "../connection.ts";
 import { exactlyOneRequired } from "../field-rules.ts";
 import { integer, number, text, uuid } from "../schema-builders.ts";
 import type { CallOptions } from "../settings.ts";
-import type { ArchivedRunList, PauseList, RebuiltEngine, RepairedRun, RunExplanation, SetAsideEventList, SettledOutcome, SkippedEvent, UnknownOutcomeList } from "./shapes.ts";
+import type { ArchivedRunList, PauseList, RebuiltEngine, Reconciliation, RepairedRun, RunExplanation, SetAsideEventList, SettledOutcome, SkippedEvent, UnknownOutcomeList } from "./shapes.ts";
 
 /** Input of `admin.pause`. */
 export type AdminPauseInput = {
@@ -28,6 +28,18 @@ export type AdminQueryArchiveInput = {
   limit?: number;
   /** Only runs after this one: the last `run_id` of the previous response */
   after?: string;
+};
+
+/** Input of `admin.reconcile`. */
+export type AdminReconcileInput = {
+  /** Start of the period, such as the time that the database was restored to, in UTC */
+  since: string;
+  /** Findings in the response, 1 to 1,000. Default: 100. 1 to 1000. Default 100 */
+  limit?: number;
+  /** Only runs after this one: the last `run_id` of the previous response */
+  after?: string;
+  /** Time after which comparisons stop and are `incomplete`, 1 to 300 s. Default: 30. 1 to 300. Default 30 */
+  max_seconds?: number;
 };
 
 /** Input of `admin.resume`. */
@@ -95,6 +107,11 @@ export type Admin = {
    * @example await client.admin.rebuild()
    */
   rebuild: (options?: CallOptions) => Call<RebuiltEngine>;
+  /**
+   * Compare database, storage, ledger and the job lists of providers, after a restore (operator).
+   * @example await client.admin.reconcile()
+   */
+  reconcile: (input: AdminReconcileInput, options?: CallOptions) => Call<Reconciliation>;
   /**
    * Resume a provider, a tenant or a background duty (operator).
    * - Send exactly one of provider, tenant_id, duty.
@@ -177,6 +194,13 @@ export function adminOf(connection: Connection): Admin {
       name: "admin.rebuild",
       path: "/api/v1/admin/rebuild",
       fields: {  },
+    }),
+    reconcile: call(connection, {
+      name: "admin.reconcile",
+      method: "GET",
+      path: "/api/v1/admin/reconciliation",
+      required: ["since"],
+      fields: { since: text(), limit: integer(1, 1000), after: uuid, max_seconds: integer(1, 300) },
     }),
     resume: call(connection, {
       name: "admin.resume",

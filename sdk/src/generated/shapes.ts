@@ -924,6 +924,58 @@ export type RebuiltEngine = {
   deliveries: number;
 };
 
+/** API response: Reconciliation */
+export type Reconciliation = {
+  /** Start of the period */
+  since: string;
+  /** Findings by run ID. All findings of a run are in one response */
+  data: Array<{
+      /** ID of the run */
+      run_id: string;
+      /** Tenant of the run. null: only a provider knows the run */
+      tenant_id: string | null;
+      /** `file_without_run`, `job_without_run`: the database does not know the run. `file_without_asset`: it knows the run, and not the file. `asset_without_file`: the storage does not have the file. `job_without_attempt`: the provider has a job of the run that the database does not know. `job_twice`: the provider has a second job of one attempt. `run_unpaid`, `run_overcharged`: the ledger has less, or more, than the run cost */
+      finding: "file_without_run" | "file_without_asset" | "asset_without_file" | "job_without_run" | "job_without_attempt" | "job_twice" | "run_unpaid" | "run_overcharged" | (string & {});
+      /** null: the database does not know the run */
+      run_status: "queued" | "processing" | "completed" | "failed" | "canceled" | (string & {}) | null;
+      file: {
+          /** Key of the object in the storage */
+          key: string;
+          size_bytes: number;
+          /** Time of the object. null: there is no object */
+          stored_at: string | null;
+        } | null;
+      job: {
+          provider: string;
+          /** The provider's ID of the job */
+          ticket: Record<string, unknown>;
+          /** Key that Gesso sent to the provider */
+          idempotency_key: string;
+          /** Time when the provider accepted the job. null: it does not say */
+          created_at: string | null;
+        } | null;
+      cost: {
+          /** Cost of the run in US dollars */
+          expected: number;
+          /** What the ledger has, in US dollars */
+          charged: number;
+        } | null;
+    }>;
+  /** Pass the last `run_id` as `after` to read on */
+  has_more: boolean;
+  /** What was compared. No finding means nothing if one is not complete */
+  comparisons: Array<{
+      /** What was compared with the database */
+      of: "files" | "assets" | "jobs" | "charges" | (string & {});
+      /** Provider of the jobs. null for everything else */
+      provider: string | null;
+      /** `incomplete`: the time was not enough. `failed`: the storage or the provider did not respond. `unsupported`: the provider has no list of jobs, so ask its console */
+      state: "complete" | "incomplete" | "failed" | "unsupported" | (string & {});
+      /** Number of objects, assets, jobs or runs that were compared */
+      compared: number;
+    }>;
+};
+
 /** API response: ReferenceGeneration */
 export type ReferenceGeneration = {
   /** false if the run failed or the request was refused */

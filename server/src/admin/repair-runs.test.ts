@@ -34,7 +34,7 @@ const admin = () =>
       ...{ clock: systemClock, ids: { next: () => v7() }, listInvocations: async () => [], deadlineSeconds: 600 },
       notifications: { runQueued: () => {}, runEnded: () => {} } as never,
       providerIds: ["first"],
-      assets: services.assets,
+      ...{ assets: services.assets, providers: services.providers },
     },
     {
       database: database.db,

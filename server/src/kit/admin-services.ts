@@ -11,6 +11,7 @@ import type {
   UnknownOutcomeList,
 } from "./schemas/admin-repairs.ts";
 import type { ArchivedRunList } from "./schemas/archive.ts";
+import type { Reconciliation } from "./schemas/reconciliation.ts";
 
 export type ArchiveQuery = {
   run_id?: string | undefined;
@@ -19,6 +20,8 @@ export type ArchiveQuery = {
   after?: string | undefined;
   limit: number;
 };
+
+export type ReconciliationQuery = { since: string; after?: string | undefined; limit: number; max_seconds: number };
 
 export type AdminServices = {
   /** Everything that happened to a run of any tenant. */
@@ -40,6 +43,8 @@ export type AdminServices = {
   skipEvent(eventId: string): Promise<SkippedEvent>;
   /** Archived runs of all tenants, in the order of their ids. */
   queryArchive(query: ArchiveQuery): Promise<ArchivedRunList>;
+  /** What the database, the storage, the ledger and the providers disagree about. */
+  reconcile(query: ReconciliationQuery): Promise<Reconciliation>;
   /** Starts all open runs and deliveries in the engine again. */
   rebuild(): Promise<RebuiltEngine>;
 };

@@ -6,6 +6,7 @@ export { listPausesOfInstallation } from "./admin/pauses.ts";
 export { quarantineRun } from "./admin/quarantine.ts";
 export { queryArchivedRuns } from "./admin/query-archive.ts";
 export { rebuild } from "./admin/rebuild.ts";
+export { reconcileInstallation } from "./admin/reconcile.ts";
 export { resumePartOfInstallation } from "./admin/resume.ts";
 export { retryRunOfTenant } from "./admin/retry.ts";
 export { listSetAside } from "./admin/set-aside-events.ts";

@@ -203,3 +203,26 @@ it("the probe reads only the credit balance", async () => {
   const wrong = createFakeProviderContext({ ...vendor.env(fakeVendor), LUMA_API_KEY: "wrong" }, luma);
   expect(await faultOf(luma.probe!(luma.offers, wrong))).toEqual(["model_unavailable", "refused"]);
 });
+
+it("the list of jobs has the keys of callback URLs, and ends where the period begins", async () => {
+  const run = "01990c3e-2f00-7000-8000-6f0c1a2b3c4d";
+  const ours = `https://gesso.example.com/callbacks/luma/${run}/0/2/proof`;
+  const list = Array.from({ length: 250 }, (_, n) => ({
+    id: `${n}`,
+    created_at: new Date((250 - n) * 1000).toISOString(),
+    request: { callback_url: n === 120 ? ours : null },
+  }));
+  const send: SendRequest = async (url) => {
+    const offset = Number(new URL(url).searchParams.get("offset"));
+    const page = { generations: list.slice(offset, offset + 100), count: 250, has_more: offset + 100 < 250 };
+    return { status: 200, header: () => undefined, text: JSON.stringify(page) };
+  };
+  const since = new Date(100_000);
+  const first = await luma.listJobs!({ since, next: undefined }, context({ send }));
+  expect(first.next).toBe("100");
+  const second = await luma.listJobs!({ since, next: first.next }, context({ send }));
+  expect(second.next).toBeUndefined();
+  expect(second.jobs.filter(({ key }) => key)).toEqual([
+    { ticket: { id: "120" }, key: `${run}.0.2`, created_at: list[120]!.created_at },
+  ]);
+});

@@ -6,6 +6,7 @@ import type { Job } from "../kit/operation.ts";
 import type { JsonObject } from "../kit/schemas/run.ts";
 import { FRAME_PARAMETERS } from "../kit/task-parameters.ts";
 import { callProvider, contentRefused, jobFailed, modelUnavailable } from "./call-provider.ts";
+import { keyOfCallbackUrl } from "./callback-key.ts";
 import { declareParameters } from "./parameter-support.ts";
 import { type Asset, defineProvider, type Offer, type ProviderContext } from "./provider.ts";
 
@@ -143,6 +144,20 @@ export const luma = defineProvider<LumaEnv>({
     const second = await page(context, top < bottom ? Math.max(0, (first.count ?? 0) - PAGE) : PAGE);
     const older = second.generations.find((each) => isOurs(each, context));
     return older && { id: older.id };
+  },
+
+  async listJobs({ since, next }, context) {
+    const offset = Number(next ?? 0);
+    const { generations, has_more } = await page(context, offset);
+    const times = generations.map(({ created_at }) => Date.parse(created_at ?? ""));
+    // A list that begins with the newest ends where the period begins. The order of the list is not documented.
+    const isOver = times[0]! > times.at(-1)! && times.at(-1)! < since.getTime();
+    return {
+      jobs: generations.map(({ id, created_at, request }) => ({
+        ...{ ticket: { id }, key: keyOfCallbackUrl(request?.callback_url), created_at: created_at ?? undefined },
+      })),
+      next: has_more && !isOver ? String(offset + PAGE) : undefined,
+    };
   },
 
   async cancel(ticket, context) {

@@ -175,6 +175,14 @@ export type SendRequest = (
   request: { method: string; headers: Record<string, string>; body?: string | Uint8Array | FormData | undefined },
 ) => Promise<{ status: number; header(name: string): string | undefined; text: string }>;
 
+/**
+ * A job in the provider's own list. `key`: our key of the attempt, if the provider says it. `created_at`: ISO 8601 in
+ * UTC.
+ */
+export type ListedJob = { ticket: Ticket; key?: string | undefined; created_at?: string | undefined };
+/** `next` continues the list; absent at its end. */
+export type ListedJobPage = { jobs: ListedJob[]; next?: string | undefined };
+
 /** What the run passes to every call of an adapter. */
 export type ProviderContext<Env> = {
   /** The parsed settings of the provider. */
@@ -262,6 +270,8 @@ export type Provider<Env = unknown> = {
   poll(ticket: Ticket, context: ProviderContext<Env>): Promise<JobProgress>;
   /** For `recovery: "find"`: finds the job that was submitted with `context.key`. Undefined if there is none. */
   findJob?(context: ProviderContext<Env>): Promise<Ticket | undefined>;
+  /** One page of the jobs that the provider accepted since then. For providers whose list tells our keys. */
+  listJobs?(page: { since: Date; next: string | undefined }, context: ProviderContext<Env>): Promise<ListedJobPage>;
   /** Cancels a job, if it still runs. */
   cancel?(ticket: Ticket, context: ProviderContext<Env>): Promise<JobCancellation>;
   /** Checks, with free requests only, whether the key works and which upstream models the provider has. */

@@ -24,6 +24,7 @@ import {
 } from "./replicate/api.ts";
 import { findPrediction } from "./replicate/find.ts";
 import { embedImages } from "./replicate/image-transfer.ts";
+import { listPredictions } from "./replicate/list.ts";
 import { replicateOffers } from "./replicate/offers.ts";
 import { isSigned } from "./replicate/signature.ts";
 
@@ -76,6 +77,7 @@ export const replicate = defineProvider<ReplicateEnv>({
   },
 
   findJob: findPrediction,
+  listJobs: listPredictions,
 
   async cancel(ticket, context) {
     const url = replicateUrl(context, `/predictions/${encodeURIComponent(ticket.id!)}/cancel`);

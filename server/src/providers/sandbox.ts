@@ -32,6 +32,10 @@ const Job = z.object({
   error: z.object({ code: z.string() }).nullish(),
 });
 const Jobs = z.object({ data: z.array(Job) });
+const ListedJobs = z.object({
+  data: z.array(z.object({ id: z.string(), reference: z.string().nullish(), created_at: z.string() })),
+  has_more: z.boolean(),
+});
 const CanceledJob = Job.extend({ charged: z.boolean() });
 
 /** The sandbox has a model for each kind of recovery, so that all of them can be tested. */
@@ -128,6 +132,16 @@ export const sandbox = defineProvider<SandboxEnv>({
       reply: Jobs,
     });
     return data[0] && { id: data[0].id };
+  },
+
+  async listJobs({ since, next }, context) {
+    const query = new URLSearchParams({ since: since.toISOString(), ...(next && { after: next }) });
+    const url = `${context.env.SANDBOX_URL}/v1/jobs?${query}`;
+    const { data, has_more } = await callProvider(context, { ...api(context.env), url, reply: ListedJobs });
+    return {
+      jobs: data.map(({ id, reference, created_at }) => ({ ticket: { id }, key: reference ?? undefined, created_at })),
+      next: has_more ? data.at(-1)?.id : undefined,
+    };
   },
 
   async cancel(ticket, context) {

@@ -16,7 +16,8 @@ const BATCH = 500;
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** An object is an orphan only if two sweeps this far apart find it, because its row may still be being inserted. */
 const ORPHAN_CONFIRM_SECONDS = 60 * 60;
-const ASSET_KEY_PATTERN = /^t\/[0-9a-f-]{36}\/r\/([0-9a-f-]{36})\/[0-9a-f]{64}$/;
+/** The key of a file of a run: its tenant and its run. */
+export const ASSET_KEY_PATTERN = /^t\/([0-9a-f-]{36})\/r\/([0-9a-f-]{36})\/[0-9a-f]{64}$/;
 
 /** Returns the number of runs whose files have expired. */
 export async function expireRunFiles({ database, ids }: Pick<Services, "database" | "ids">): Promise<number> {
@@ -81,11 +82,12 @@ async function deleteOrphans(
 
 async function findReferencedKeys(database: Database, batch: ListedObject[]): Promise<Set<string>> {
   const keys = batch.map(({ key }) => key);
-  const runs = keys.flatMap((key) => ASSET_KEY_PATTERN.exec(key)?.[1] ?? []);
+  const runs = keys.flatMap((key) => ASSET_KEY_PATTERN.exec(key)?.[2] ?? []);
   return listReferencedKeys(database, [...new Set(runs)], keys);
 }
 
-async function* inBatches(objects: AsyncIterable<ListedObject>): AsyncGenerator<ListedObject[]> {
+/** Groups listed objects, so that each group is compared with one query. */
+export async function* inBatches(objects: AsyncIterable<ListedObject>): AsyncGenerator<ListedObject[]> {
   let batch: ListedObject[] = [];
   for await (const object of objects) {
     batch.push(object);

@@ -601,6 +601,66 @@ export type StatementTypes = {
       idempotency_key: string;
     };
   };
+  "compare.list_assets": {
+    parameters: {
+      after: string;
+      since: Date | string;
+      limit: number;
+    };
+    row: {
+      asset_id: string;
+      run_id: string;
+      tenant_id: string;
+      storage_key: string;
+      size_bytes: number;
+      status: ColumnTypes["runs.status"];
+    };
+  };
+  "compare.list_attempts": {
+    parameters: {
+      run_ids: readonly string[];
+      provider: string;
+    };
+    row: {
+      run_id: string;
+      request_index: number;
+      attempt_number: number;
+      ticket: ColumnTypes["attempts.ticket"] | null;
+    };
+  };
+  "compare.list_charges": {
+    parameters: {
+      after: string;
+      since: Date | string;
+      limit: number;
+    };
+    row: {
+      run_id: string;
+      tenant_id: string;
+      status: ColumnTypes["runs.status"];
+      expected: number | null;
+      charged: number | null;
+    };
+  };
+  "compare.list_keys": {
+    parameters: {
+      run_ids: readonly string[];
+      keys: readonly string[];
+    };
+    row: {
+      storage_key: string;
+    };
+  };
+  "compare.list_runs": {
+    parameters: {
+      run_ids: readonly string[];
+    };
+    row: {
+      run_id: string | null;
+      tenant_id: string | null;
+      status: string | null;
+    };
+  };
   "console_codes.insert": {
     parameters: {
       digest: Buffer;

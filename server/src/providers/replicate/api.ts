@@ -24,6 +24,7 @@ export const Prediction = z.object({
   logs: z.string().nullish(),
   webhook: z.string().nullish(),
   source: z.string().nullish(),
+  created_at: z.string().nullish(),
 });
 export type Prediction = z.output<typeof Prediction>;
 

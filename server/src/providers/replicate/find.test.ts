@@ -109,3 +109,30 @@ describe("if the list contains no callback URLs", () => {
     await shy.close();
   });
 });
+
+describe("the list of jobs", () => {
+  it("has the keys of callback URLs, page by page, from the given time on", async () => {
+    fakeVendor.forgetJobs();
+    const run = "01990c3e-2f00-7000-8000-6f0c1a2b3c4d";
+    await submit(CALLBACK);
+    fakeVendor.ledger.at(-1)!.acceptedAt -= 3_600_000;
+    for (let attempt = 2; attempt < 104; attempt++) await submit(CALLBACK.replace("/0/1/", `/0/${attempt}/`));
+    const keys: (string | undefined)[] = [];
+    const since = new Date(Date.now() - 60_000);
+    for (let next: string | undefined, isFirst = true; isFirst || next; isFirst = false) {
+      const page = await replicate.listJobs!({ since, next }, context());
+      keys.push(...page.jobs.map(({ key }) => key));
+      next = page.next;
+    }
+    expect(new Set(keys)).toEqual(new Set(Array.from({ length: 102 }, (_, index) => `${run}.0.${index + 2}`)));
+  });
+
+  it("fails if predictions do not contain their callback URL, because it says nothing then", async () => {
+    const hidden = await startFakeReplicate("never");
+    const within = createFakeProviderContext(kit.env(hidden), replicate, { callbackUrl: CALLBACK });
+    await replicate.submit(createSampleJob(offer), offer, within);
+    const since = new Date(Date.now() - 60_000);
+    expect((await thrownBy(replicate.listJobs!({ since, next: undefined }, within))).code).toBe("provider_error");
+    await hidden.close();
+  });
+});

@@ -13,7 +13,7 @@ import {
   replicateUrl,
 } from "./api.ts";
 
-const Page = z.object({ results: z.array(Prediction), next: z.url().nullish() });
+export const PredictionPage = z.object({ results: z.array(Prediction), next: z.url().nullish() });
 
 const MAX_PAGES = 5;
 const MAX_READS = 20;
@@ -48,10 +48,10 @@ async function predictionsSince(since: Date, context: ReplicateContext): Promise
   const found: Prediction[] = [];
   let url: string | null | undefined = replicateUrl(context, `/predictions?created_after=${since.toISOString()}`);
   for (let page = 0; url && page < MAX_PAGES; page++) {
-    const { results, next }: z.output<typeof Page> = await callProvider(context, {
+    const { results, next }: z.output<typeof PredictionPage> = await callProvider(context, {
       ...replicateApi(context.env),
       url,
-      reply: Page,
+      reply: PredictionPage,
     });
     found.push(...results);
     url = next;

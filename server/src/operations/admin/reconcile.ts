@@ -1,0 +1,23 @@
+import { z } from "zod";
+import { defineOperation } from "../../kit/operation.ts";
+import { Reconciliation } from "../../kit/schemas/reconciliation.ts";
+
+export const reconcileInstallation = defineOperation({
+  name: "admin.reconcile",
+  summary: "Compare database, storage, ledger and the job lists of providers, after a restore (operator)",
+  http: { method: "GET", path: "/admin/reconciliation" },
+  input: z.object({
+    since: z.iso.datetime().describe("Start of the period, such as the time that the database was restored to, in UTC"),
+    limit: z.int().min(1).max(1000).default(100).describe("Findings in the response, 1 to 1,000. Default: 100"),
+    after: z.uuid().optional().describe("Only runs after this one: the last `run_id` of the previous response"),
+    max_seconds: z
+      .int()
+      .min(1)
+      .max(300)
+      .default(30)
+      .describe("Time after which comparisons stop and are `incomplete`, 1 to 300 s. Default: 30"),
+  }),
+  output: Reconciliation,
+  example: { since: "2026-01-31T03:00:00Z" },
+  respond: (query, services) => services.admin.reconcile(query),
+});
