@@ -136,7 +136,7 @@ const RESTRICTED_PACKAGES: [name: RegExp, modules: string[]][] = [
  */
 const SOCKETS = /^(node:(net|tls|http|https|http2|dgram|dns)(\/promises)?|undici|ws)$/;
 const SOCKET_FILES: Record<string, string> = {
-  "server/src/engine/worker.ts": "listens for Restate",
+  "server/src/engine/worker-endpoint.ts": "listens for Restate",
   "server/src/engine/engine-client.ts": "calls the ingress of Restate",
   "server/src/engine/engine-admin.ts": "calls the admin API of Restate",
 };

@@ -33,7 +33,7 @@ import { waitForMigrations } from "./db/wait-for-migrations.ts";
 import { checkUpgrade } from "./doctor/check-upgrade.ts";
 import { diagnose } from "./doctor/doctor.ts";
 import { type Colorize, renderReport, renderUpgradeReport } from "./doctor/render-report.ts";
-import { startWorker } from "./engine/worker.ts";
+import { type EngineWorker, startWorker } from "./engine/worker.ts";
 import { createEventStreams } from "./events/event-streams.ts";
 import { healthRoutes } from "./http/health.ts";
 import { respondToMalformedRequests } from "./http/malformed-request.ts";
@@ -59,7 +59,12 @@ type ComposedServices = ReturnType<typeof composeServices>;
 type Stoppable = { stop(): Promise<void> };
 
 /** A worker serves only its health endpoints, on the port on which an API process serves everything. */
-async function startHttp(composed: ComposedServices, config: Config, role: string): Promise<Stoppable> {
+async function startHttp(
+  composed: ComposedServices,
+  config: Config,
+  role: string,
+  worker?: EngineWorker,
+): Promise<Stoppable> {
   const { services, webhookServices, authenticator, access, admission, cursors, callbackSigner, findClientAddress } =
     composed;
   const checks = {
@@ -98,7 +103,7 @@ async function startHttp(composed: ComposedServices, config: Config, role: strin
           console: config.CONSOLE ? { folder: CONSOLE_FOLDER, isLoopback: isLoopbackInstallation(config) } : undefined,
         },
       )
-    : healthRoutes(checks, services.clock);
+    : healthRoutes(checks, services.clock, () => worker?.isReady() === false);
   const server = await listen(app.fetch, config, services);
   return {
     async stop() {
@@ -251,25 +256,8 @@ async function main(): Promise<void> {
   await saveRetentionDays(services.database, config.RETENTION_DAYS);
   const libraryProblem = await composed.findImageLibraryProblem();
   if (libraryProblem) throw configurationError([libraryProblem]);
-  const worker = {
-    host: config.WORKER_HOST,
-    port: config.WORKER_PORT,
-    url: config.WORKER_URL,
-    adminUrl: config.RESTATE_ADMIN_URL,
-    identityKeys: config.RESTATE_IDENTITY_KEYS,
-    drainSeconds: config.WORKER_DRAIN_SECONDS,
-  };
-
-  const components: Stoppable[] = [];
-  if (role !== "api")
-    components.push(
-      await startWorker(
-        { runs: { ...services, audit: composed.audit }, webhooks: composed.webhookServices },
-        composed.engineClient,
-        worker,
-      ),
-    );
-  components.push(await startHttp(composed, config, role));
+  const worker = role === "api" ? undefined : await startWorkerOf(composed, config);
+  const components: Stoppable[] = [...(worker ? [worker] : []), await startHttp(composed, config, role, worker)];
   await composed.startMetrics();
   services.log.info({ port: config.PORT, providers: config.providers.map(({ provider }) => provider.id) }, "ready");
 
@@ -282,6 +270,21 @@ async function main(): Promise<void> {
     },
   });
 }
+
+const startWorkerOf = (composed: ComposedServices, config: Config): Promise<EngineWorker> =>
+  startWorker(
+    { runs: { ...composed.services, audit: composed.audit }, webhooks: composed.webhookServices },
+    composed.engineClient,
+    {
+      version: VERSION,
+      host: config.WORKER_HOST,
+      port: config.WORKER_PORT,
+      url: config.WORKER_URL,
+      adminUrl: config.RESTATE_ADMIN_URL,
+      identityKeys: config.RESTATE_IDENTITY_KEYS,
+      drainSeconds: config.WORKER_DRAIN_SECONDS,
+    },
+  );
 
 /** Refuses to start if a malicious image could reach the secrets of this process. */
 async function requireIsolation({ sandboxStatus }: ComposedServices, config: Config): Promise<void> {

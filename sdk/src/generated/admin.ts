@@ -4,7 +4,7 @@ import type { Connection } from "../connection.ts";
 import { exactlyOneRequired } from "../field-rules.ts";
 import { integer, number, text, uuid } from "../schema-builders.ts";
 import type { CallOptions } from "../settings.ts";
-import type { ArchivedRunList, PauseList, RebuiltEngine, Reconciliation, RepairedRun, RunExplanation, SetAsideEventList, SettledOutcome, SkippedEvent, UnknownOutcomeList } from "./shapes.ts";
+import type { ArchivedRunList, PauseList, RebuiltEngine, Reconciliation, RepairedRun, RunExplanation, SetAsideEventList, SettledOutcome, SkippedEvent, UnknownOutcomeList, WorkerList } from "./shapes.ts";
 
 /** Input of `admin.pause`. */
 export type AdminPauseInput = {
@@ -14,6 +14,8 @@ export type AdminPauseInput = {
   tenant_id?: string;
   /** Lease of a background duty that stands still, such as `duty/outbox`. `dispatch`: no run starts */
   duty?: string;
+  /** Worker that drains: it gets no new runs and ends those that it has. See `admin.workers` */
+  worker_id?: string;
 };
 
 /** Input of `admin.queryArchive`. */
@@ -82,13 +84,13 @@ export type Admin = {
    */
   explain: (run_id: string, options?: CallOptions) => Call<RunExplanation>;
   /**
-   * Start nothing new for a provider, a tenant or a background duty until you resume it (operator).
-   * - Send exactly one of provider, tenant_id, duty.
+   * Start nothing new for a provider, a tenant, a background duty or a worker until you resume it (operator).
+   * - Send exactly one of provider, tenant_id, duty, worker_id.
    * @example await client.admin.pause({ provider: "fal" })
    */
   pause: (input?: AdminPauseInput, options?: CallOptions) => Call<PauseList>;
   /**
-   * List the paused providers, tenants and background duties (operator).
+   * List the paused providers, tenants, background duties and workers (operator).
    * @example await client.admin.pauses()
    */
   pauses: (options?: CallOptions) => Call<PauseList>;
@@ -113,8 +115,8 @@ export type Admin = {
    */
   reconcile: (input: AdminReconcileInput, options?: CallOptions) => Call<Reconciliation>;
   /**
-   * Resume a provider, a tenant or a background duty (operator).
-   * - Send exactly one of provider, tenant_id, duty.
+   * Resume a provider, a tenant, a background duty or a worker (operator).
+   * - Send exactly one of provider, tenant_id, duty, worker_id.
    * @example await client.admin.resume({ provider: "fal" })
    */
   resume: (input?: AdminResumeInput, options?: CallOptions) => Call<PauseList>;
@@ -143,6 +145,11 @@ export type Admin = {
    * @example await client.admin.unknownOutcomes()
    */
   unknownOutcomes: (input?: AdminUnknownOutcomesInput, options?: CallOptions) => Call<UnknownOutcomeList>;
+  /**
+   * List the running workers with their version, their state and the runs that they execute (operator).
+   * @example await client.admin.workers()
+   */
+  workers: (options?: CallOptions) => Call<WorkerList>;
 };
 
 /**
@@ -169,8 +176,8 @@ export function adminOf(connection: Connection): Admin {
       path: "/api/v1/admin/pause",
       bodies: "json",
       takesIdempotencyKey: true,
-      fields: { provider: text(1, 100), tenant_id: uuid, duty: text(1, 200) },
-      rules: [exactlyOneRequired("provider", "tenant_id", "duty")],
+      fields: { provider: text(1, 100), tenant_id: uuid, duty: text(1, 200), worker_id: uuid },
+      rules: [exactlyOneRequired("provider", "tenant_id", "duty", "worker_id")],
     }),
     pauses: call(connection, {
       name: "admin.pauses",
@@ -207,8 +214,8 @@ export function adminOf(connection: Connection): Admin {
       path: "/api/v1/admin/resume",
       bodies: "json",
       takesIdempotencyKey: true,
-      fields: { provider: text(1, 100), tenant_id: uuid, duty: text(1, 200) },
-      rules: [exactlyOneRequired("provider", "tenant_id", "duty")],
+      fields: { provider: text(1, 100), tenant_id: uuid, duty: text(1, 200), worker_id: uuid },
+      rules: [exactlyOneRequired("provider", "tenant_id", "duty", "worker_id")],
     }),
     retry: withIdArgument(call(connection, {
       name: "admin.retry",
@@ -241,6 +248,12 @@ export function adminOf(connection: Connection): Admin {
       method: "GET",
       path: "/api/v1/admin/unknown-outcomes",
       fields: { limit: integer(1, 100), before: uuid },
+    }),
+    workers: call(connection, {
+      name: "admin.workers",
+      method: "GET",
+      path: "/api/v1/admin/workers",
+      fields: {  },
     }),
   } as unknown as Admin;
 }

@@ -853,7 +853,7 @@ export type OutputProvenance = {
 /** API response: PauseList */
 export type PauseList = {
   data: Array<{
-      kind: "provider" | "tenant" | "duty" | (string & {});
+      kind: "provider" | "tenant" | "duty" | "worker" | (string & {});
       name: string;
       paused_at: string;
       /** User who paused it */
@@ -1946,4 +1946,25 @@ export type WebhookSecret = {
   secret: string | null;
   /** Time until which Gesso also signs with the old secret */
   old_secret_ends_at: string | null;
+};
+
+/** API response: WorkerList */
+export type WorkerList = {
+  data: Array<{
+      /** ID of the process. A process that is started again has another one */
+      worker_id: string;
+      /** Host name of its machine or container */
+      host: string;
+      /** Version of Gesso */
+      version: string;
+      /** URL at which Restate reaches workers of this build */
+      url: string;
+      /** `draining`: it ends the runs that it has. `drained`: it has none and can be stopped */
+      state: "serving" | "draining" | "drained" | (string & {});
+      /** Runs that it executes now. Runs that wait for a provider for long are on no worker */
+      runs: number;
+      started_at: string;
+      /** When an operator paused it. null: not paused */
+      draining_since: string | null;
+    }>;
 };

@@ -15,6 +15,7 @@ import {
   settleOutcomeByOperator,
 } from "./repair-runs.ts";
 import { listSetAsideEventsForOperator, skipEventByOperator } from "./set-aside-events.ts";
+import { listWorkersForOperator } from "./workers.ts";
 
 export type AdminDependencies = ExplainDependencies &
   RepairDependencies &
@@ -32,6 +33,7 @@ export const createAdminServices = (dependencies: AdminDependencies, context: Re
   listPauses: () => listPausedParts(context),
   pause: (part) => pausePart(dependencies, context, part),
   resume: (part) => resumePart(dependencies, context, part),
+  listWorkers: () => listWorkersForOperator(context),
   listSetAsideEvents: (limit) => listSetAsideEventsForOperator(context, limit),
   skipEvent: (eventId) => skipEventByOperator(context, eventId),
   queryArchive: (query) => queryArchiveForOperator(dependencies, context, query),

@@ -7,6 +7,7 @@ import { requeueAllDeliveries } from "../db/webhooks/delivery-queue.ts";
 import { Fault } from "../faults.ts";
 import type { PausedPart, PauseList, RebuiltEngine } from "../kit/schemas/admin-repairs.ts";
 import type { Services } from "../runs/services.ts";
+import { requireOtherWorker } from "./workers.ts";
 
 export type PauseDependencies = Pick<Services, "notifications"> & { providerIds: readonly string[] };
 type Caller = Pick<RequestContext, "database" | "caller">;
@@ -24,6 +25,7 @@ export async function pausePart(
   const key = toKey(part);
   // A wrong name would look like a pause and be none.
   if (key.kind === "provider" && !providerIds.includes(key.name)) throw new Fault("route_not_found");
+  if (key.kind === "worker") await requireOtherWorker({ database }, key.name);
   await insertPause(database, caller, key);
   const pauses = await listPausedParts({ database });
   const isPaused = pauses.data.some(({ kind, name }) => kind === key.kind && name === key.name);
@@ -41,8 +43,9 @@ export async function resumePart(
   return listPausedParts({ database });
 }
 
-function toKey({ provider, tenant_id, duty }: PausedPart): PauseKey {
+function toKey({ provider, tenant_id, duty, worker_id }: PausedPart): PauseKey {
   if (provider !== undefined) return { kind: "provider", name: provider };
+  if (worker_id !== undefined) return { kind: "worker", name: worker_id.toLowerCase() };
   return tenant_id !== undefined ? { kind: "tenant", name: tenant_id } : { kind: "duty", name: duty! };
 }
 

@@ -21,7 +21,9 @@ export type WorkerDeployment = {
    * Returns at once if other workers serve this deployment, or if no other version has workers. Otherwise waits until
    * the runs of this deployment have ended, for at most this time.
    */
-  drain(seconds: number): Promise<void>;
+  drain(seconds: number, signal?: AbortSignal): Promise<void>;
+  /** Serves again after a drain. If new runs go to another version now, they stay there. */
+  resume(): Promise<void>;
   stop(): Promise<void>;
 };
 
@@ -43,6 +45,11 @@ export async function startWorkerDeployment(
   /** An engine that lost its disk, or an operator, may have removed the deployment. */
   const isKnown = async () => (await admin.listDeployments()).some((each) => each.uri === toCanonicalUri(uri));
   const renewLease = () => acquireLeases(database, holder, [servingLease(state, uri, holder)], LEASE_SECONDS);
+  const changeState = async (next: ServingState) => {
+    state = next;
+    await releaseLeases(database, holder);
+    await renewLease();
+  };
   const tryToRegister = () =>
     register().catch((thrown) =>
       log.warn({ err: thrown }, "registering the worker failed: the engine is unavailable; the worker tries again"),
@@ -63,22 +70,22 @@ export async function startWorkerDeployment(
 
   return {
     register,
-    async drain(seconds) {
-      state = "draining";
-      await releaseLeases(database, holder);
-      await renewLease();
+    async drain(seconds, signal) {
+      await changeState("draining");
       const other = await findSuccessor(database, clock, uri);
       if (other === undefined) return;
       const own = await handOver(admin, uri, other);
       if (!own) return;
       const until = clock.monotonic() + seconds * 1000;
       log.info({ deployment: uri }, "the last worker of this version waits for its runs");
-      while (clock.monotonic() < until) {
+      while (clock.monotonic() < until && !signal?.aborted) {
         if ((await countRuns(admin, own)) === 0) return;
         await sleep(DRAIN_POLL_MS);
       }
+      if (signal?.aborted) return;
       log.warn({ deployment: uri }, "runs of this version have not ended in time; another version takes them over");
     },
+    resume: () => changeState("serving"),
     async stop() {
       await loop.stop();
       await releaseLeases(database, holder);

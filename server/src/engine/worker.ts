@@ -1,9 +1,10 @@
 // A worker process: serves the steps of runs and deliveries to the engine, dispatches queued runs and performs its
 // share of the background duties. On shutdown it finishes the steps in flight.
-import { createServer } from "node:http2";
+import { hostname } from "node:os";
 import * as restate from "@restatedev/restate-sdk";
 import { releaseLeases } from "../db/leases.ts";
 import { type RunStepServices, runSteps } from "../runs/run-steps.ts";
+import type { Services } from "../runs/services.ts";
 import type { WebhookServices } from "../webhooks/webhook-service.ts";
 import { computeBuildId } from "./build-id.ts";
 import { startDispatcher } from "./dispatcher.ts";
@@ -11,15 +12,19 @@ import { type DutyServices, startDuties } from "./duties.ts";
 import { createEngineAdmin } from "./engine-admin.ts";
 import type { EngineClient } from "./engine-client.ts";
 import { createInFlightSteps } from "./in-flight-steps.ts";
+import type { Loop } from "./loop.ts";
 import { engineIncarnationService, runService } from "./run-service.ts";
 import { webhookDeliveryService } from "./webhook-delivery-service.ts";
 import { startWebhookDuties } from "./webhook-duties.ts";
+import { startWorkerControl, type WorkerActivity } from "./worker-control.ts";
 import { startWorkerDeployment } from "./worker-deployment.ts";
+import { createWorkerEndpoint } from "./worker-endpoint.ts";
 
 /** Time to store the response of the last provider request. */
 const DRAIN_MARGIN_SECONDS = 5;
 
 export type WorkerSettings = {
+  version: string;
   host: string;
   port: number;
   url: string;
@@ -28,7 +33,11 @@ export type WorkerSettings = {
   identityKeys: string[];
 };
 export type WorkerServices = { runs: RunStepServices & DutyServices; webhooks: WebhookServices };
-export type EngineWorker = { stop(): Promise<void> };
+export type EngineWorker = {
+  /** False while an operator drains the worker and it takes no new runs. */
+  isReady(): boolean;
+  stop(): Promise<void>;
+};
 
 export async function startWorker(
   { runs: services, webhooks: webhookServices }: WorkerServices,
@@ -55,44 +64,58 @@ export async function startWorker(
     },
   });
   const buildPath = `/v/${computeBuildId()}`;
-  const server = createServer((request, response) => {
-    // Another version must not continue a journal of this one, nor this one a journal of another.
-    if (request.url.startsWith(`${buildPath}/`)) return handler(request, response);
-    response.writeHead(404).end();
-  });
-  const sessions = new Set<{ close(): void; destroy(): void }>();
-  server.on("session", (session) => {
-    sessions.add(session);
-    session.on("close", () => sessions.delete(session));
-  });
-  // Several workers on one machine may share the port; the kernel spreads the engine's connections over them.
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen({ host: settings.host, port: settings.port, reusePort: process.platform === "linux" }, resolve);
-  });
+  const endpoint = createWorkerEndpoint(settings, buildPath, handler);
+  await endpoint.open();
 
   const admin = createEngineAdmin(settings.adminUrl);
   const uri = `${settings.url.replace(/\/$/, "")}${buildPath}`;
   const deployment = await startWorkerDeployment(services, admin, uri);
-  const holder = services.ids.next();
-  const dispatcher = await startDispatcher(services, engineClient, holder);
-  const duties = startDuties(services, { client: engineClient, admin }, holder, deployment.register);
-  const webhookDuties = startWebhookDuties(webhookServices, engineClient, holder);
+  const workerId = services.ids.next();
+  const activity = createWorkerActivity(services.database, workerId, async () => [
+    await startDispatcher(services, engineClient, workerId),
+    startDuties(services, { client: engineClient, admin }, workerId, deployment.register),
+    startWebhookDuties(webhookServices, engineClient, workerId),
+  ]);
+  await activity.start();
+  const identity = { worker_id: workerId, host: hostname(), version: settings.version, url: uri };
+  const control = await startWorkerControl(services, identity, { activity, deployment, endpoint });
 
   return {
+    isReady: control.isReady,
     async stop() {
-      await Promise.all([dispatcher.stop(), duties.stop(), webhookDuties.stop()]);
-      await releaseLeases(services.database, holder).catch(() => {});
-      await deployment
-        .drain(settings.drainSeconds)
-        .catch((thrown) => services.log.warn({ err: thrown }, "waiting for the runs of this version failed"));
+      await control
+        .stop()
+        .catch((thrown) => services.log.warn({ err: thrown }, "removing the worker from the list failed"));
+      await activity.stop();
+      // A worker that an operator has drained has waited already.
+      if (endpoint.isOpen())
+        await deployment
+          .drain(settings.drainSeconds)
+          .catch((thrown) => services.log.warn({ err: thrown }, "waiting for the runs of this version failed"));
       // Stop accepting connections, finish the steps in flight within the longest request timeout, then close.
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      for (const session of sessions) session.close();
+      endpoint.refuse();
       await inFlightSteps.drain(longestRequestSeconds(services) + DRAIN_MARGIN_SECONDS);
-      for (const session of sessions) session.destroy();
-      await closed;
+      await endpoint.destroy();
       await deployment.stop().catch(() => {});
+    },
+  };
+}
+
+/** The loops of a worker, under leases of one holder. A drained worker has none. */
+function createWorkerActivity(
+  database: Services["database"],
+  holder: string,
+  startLoops: () => Promise<Pick<Loop, "stop">[]>,
+): WorkerActivity {
+  let loops: Pick<Loop, "stop">[] = [];
+  return {
+    async start() {
+      if (loops.length === 0) loops = await startLoops();
+    },
+    async stop() {
+      await Promise.all(loops.map((loop) => loop.stop()));
+      loops = [];
+      await releaseLeases(database, holder).catch(() => {});
     },
   };
 }

@@ -49,6 +49,15 @@ describe("/readyz", () => {
     expect(await readiness()).toEqual([503, { status: "unavailable", checks: { database: "failed", storage: "ok" } }]);
   });
 
+  it("is 503 while an operator drains the process, also if every dependency works", async () => {
+    let isDraining = false;
+    const draining = healthRoutes({ required: { database: works }, degrading: {} }, clock, () => isDraining);
+    expect((await draining.request("/readyz")).status).toBe(200);
+    isDraining = true;
+    const response = await draining.request("/readyz");
+    expect([response.status, await response.json()]).toEqual([503, { status: "draining", checks: { database: "ok" } }]);
+  });
+
   it("probes the storage at most once a second, however many ask", async () => {
     await Promise.all(Array.from({ length: 50 }, readiness));
     clock.at += 999;

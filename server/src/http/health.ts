@@ -17,7 +17,8 @@ const DEGRADING_TIMEOUT_MS = 800;
 /** The endpoint needs no authentication, so its calls share the operations on the dependencies. */
 const CACHE_MS = 1000;
 
-export function healthRoutes({ required, degrading }: HealthChecks, clock: Clock): Hono {
+/** `isDraining`: an operator takes the process out of service. Its dependencies may all work. */
+export function healthRoutes({ required, degrading }: HealthChecks, clock: Clock, isDraining = () => false): Hono {
   const app = new Hono();
   const runRequired = cacheChecks(required, clock, REQUIRED_TIMEOUT_MS);
   const runDegrading = cacheChecks(degrading, clock, DEGRADING_TIMEOUT_MS);
@@ -25,9 +26,11 @@ export function healthRoutes({ required, degrading }: HealthChecks, clock: Clock
   app.get("/livez", (context) => context.json({ status: "ok" }));
   app.get("/readyz", async (context) => {
     const [requiredResults, degradingResults] = await Promise.all([runRequired(), runDegrading()]);
-    const isReady = isEachOk(requiredResults);
-    const status = !isReady ? "unavailable" : isEachOk(degradingResults) ? "ok" : "degraded";
-    return context.json({ status, checks: { ...requiredResults, ...degradingResults } }, isReady ? 200 : 503);
+    const ready = isEachOk(degradingResults) ? "ok" : "degraded";
+    const unready = isEachOk(requiredResults) ? "draining" : "unavailable";
+    const isReady = isEachOk(requiredResults) && !isDraining();
+    const checks = { ...requiredResults, ...degradingResults };
+    return context.json({ status: isReady ? ready : unready, checks }, isReady ? 200 : 503);
   });
   return app;
 }

@@ -12,6 +12,7 @@ import type {
 } from "./schemas/admin-repairs.ts";
 import type { ArchivedRunList } from "./schemas/archive.ts";
 import type { Reconciliation } from "./schemas/reconciliation.ts";
+import type { WorkerList } from "./schemas/workers.ts";
 
 export type ArchiveQuery = {
   run_id?: string | undefined;
@@ -38,6 +39,8 @@ export type AdminServices = {
   listPauses(): Promise<PauseList>;
   pause(part: PausedPart): Promise<PauseList>;
   resume(part: PausedPart): Promise<PauseList>;
+  /** The workers that run now. */
+  listWorkers(): Promise<WorkerList>;
   /** Events that cannot become webhook messages. */
   listSetAsideEvents(limit: number): Promise<SetAsideEventList>;
   skipEvent(eventId: string): Promise<SkippedEvent>;

@@ -13,6 +13,7 @@ export { listSetAside } from "./admin/set-aside-events.ts";
 export { settleOutcome } from "./admin/settle.ts";
 export { skipEvent } from "./admin/skip-event.ts";
 export { listUnknown } from "./admin/unknown-outcomes.ts";
+export { listWorkersOfInstallation } from "./admin/workers.ts";
 export { listAudit } from "./audit/list.ts";
 export { getCatalogue } from "./catalogue/get.ts";
 export { streamEvents } from "./events/stream.ts";

@@ -29,7 +29,9 @@ const EXEMPT_FIELDS: Record<string, string> = {
 /** Fields that the operation needs beside the ID before it looks the ID up, where the example does not have them. */
 const REQUIRED_WITH_ID: Record<string, JsonObject> = {
   "admin.pause tenant_id": {},
+  "admin.pause worker_id": {},
   "admin.resume tenant_id": {},
+  "admin.resume worker_id": {},
   "images.generate run_ids": { model_type: "flux-kontext-multi", prompt: "both" },
   "images.generate image_urls": { model_type: "gemini-2.5", prompt: "both" },
   "images.generate reference_image_url": { model_type: "gemini-2.5", prompt: "x" },

@@ -125,6 +125,7 @@ describe("another tenant's IDs", () => {
         "admin.pauses",
         "admin.rebuild",
         "admin.setAsideEvents",
+        "admin.workers",
         "catalogue.get",
         "me.get",
         "members.add",

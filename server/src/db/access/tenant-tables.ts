@@ -89,5 +89,5 @@ export const INSTALLATION_TABLES = [
   ...["audit_checkpoints", "audit_head"],
   ...["circuit_breakers", "engine_incarnation", "event_clock", "leases", "provider_rate_limits", "retention"],
   ...["daily_usage_cursor", "run_index_cursor"],
-  ...["schema_migrations", "tenant_deletions", "webhook_cursor"],
+  ...["schema_migrations", "tenant_deletions", "webhook_cursor", "workers"],
 ];

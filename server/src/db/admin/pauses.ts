@@ -1,10 +1,12 @@
-// What operators have paused: providers that get no new requests, tenants whose queued runs do not start, and duties.
+// What operators have paused: providers that get no new requests, tenants whose queued runs do not start, duties, and
+// workers that drain.
 // Statements that start work read the table, so a pause holds for all processes within a second.
 import { type Actor, actorParameters } from "../access/audit-log.ts";
 import type { Database } from "../connect.ts";
 import { statement } from "../statement.ts";
+import { isRunningSql } from "./workers.ts";
 
-export type PauseKind = "provider" | "tenant" | "duty";
+export type PauseKind = "provider" | "tenant" | "duty" | "worker";
 export type PauseKey = { kind: PauseKind; name: string };
 
 const LIST = statement(
@@ -29,7 +31,8 @@ const PAUSE = statement(
   `with changed as (
      insert into pauses (kind, name, paused_by)
      select :kind, :name, :actor_user_id
-     where :kind <> 'tenant' or exists (select from tenants where tenant_id::text = :name)
+     where case :kind when 'tenant' then exists (select from tenants where tenant_id::text = :name)
+       when 'worker' then ${isRunningSql(":name")} else true end
      on conflict do nothing returning kind, name
    ), ${insertEntrySql("admin.pause")}
    select kind from changed`,
@@ -49,7 +52,10 @@ const toParameters = (actor: Actor, { kind, name }: PauseKey) => ({
   actor_tenant_id: actor.tenant_id,
 });
 
-/** A pause that exists stays as it is, without a second audit entry. A tenant that does not exist is not paused. */
+/**
+ * A pause that exists stays as it is, without a second audit entry. A tenant or worker that does not exist is not
+ * paused.
+ */
 export async function insertPause(db: Database, actor: Actor, key: PauseKey): Promise<void> {
   await db.execute(PAUSE, toParameters(actor, key));
 }

@@ -4072,4 +4072,40 @@ export type StatementTypes = {
       updated_at: Date;
     };
   };
+  "workers.delete": {
+    parameters: {
+      worker_id: string;
+    };
+    row: Record<never, never>;
+  };
+  "workers.delete_silent": {
+    parameters: Record<never, never>;
+    row: Record<never, never>;
+  };
+  "workers.list": {
+    parameters: Record<never, never>;
+    row: {
+      worker_id: string;
+      host: string;
+      version: string;
+      url: string;
+      state: string;
+      runs: number;
+      started_at: Date;
+      draining_since: Date | null;
+    };
+  };
+  "workers.report": {
+    parameters: {
+      worker_id: string;
+      host: string;
+      version: string;
+      url: string;
+      state: string;
+      runs: number;
+    };
+    row: {
+      is_paused: boolean | null;
+    };
+  };
 };

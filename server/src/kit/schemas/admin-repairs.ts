@@ -58,14 +58,23 @@ export const pausedPartFields = {
     .max(200)
     .optional()
     .describe("Lease of a background duty that stands still, such as `duty/outbox`. `dispatch`: no run starts"),
+  worker_id: z
+    .uuid()
+    .optional()
+    .describe("Worker that drains: it gets no new runs and ends those that it has. See `admin.workers`"),
 };
-export type PausedPart = { provider?: string | undefined; tenant_id?: string | undefined; duty?: string | undefined };
+export type PausedPart = {
+  provider?: string | undefined;
+  tenant_id?: string | undefined;
+  duty?: string | undefined;
+  worker_id?: string | undefined;
+};
 
 export const PauseList = z
   .object({
     data: z.array(
       z.object({
-        kind: z.enum(["provider", "tenant", "duty"]),
+        kind: z.enum(["provider", "tenant", "duty", "worker"]),
         name: z.string(),
         paused_at: z.iso.datetime(),
         paused_by: z.string().describe("User who paused it"),

@@ -5,10 +5,10 @@ import { PauseList, pausedPartFields } from "../../kit/schemas/admin-repairs.ts"
 
 export const pausePartOfInstallation = defineOperation({
   name: "admin.pause",
-  summary: "Start nothing new for a provider, a tenant or a background duty until you resume it (operator)",
+  summary: "Start nothing new for a provider, a tenant, a background duty or a worker until you resume it (operator)",
   http: { method: "POST", path: "/admin/pause", bodies: ["json"] },
   input: z.object(pausedPartFields),
-  rules: [exactlyOne("provider", "tenant_id", "duty")],
+  rules: [exactlyOne("provider", "tenant_id", "duty", "worker_id")],
   output: PauseList,
   example: { provider: "fal" },
   respond: (part, services) => services.admin.pause(part),

@@ -4,7 +4,7 @@ import { PauseList } from "../../kit/schemas/admin-repairs.ts";
 
 export const listPausesOfInstallation = defineOperation({
   name: "admin.pauses",
-  summary: "List the paused providers, tenants and background duties (operator)",
+  summary: "List the paused providers, tenants, background duties and workers (operator)",
   http: { method: "GET", path: "/admin/pauses" },
   input: z.object({}),
   output: PauseList,

@@ -5,10 +5,10 @@ import { PauseList, pausedPartFields } from "../../kit/schemas/admin-repairs.ts"
 
 export const resumePartOfInstallation = defineOperation({
   name: "admin.resume",
-  summary: "Resume a provider, a tenant or a background duty (operator)",
+  summary: "Resume a provider, a tenant, a background duty or a worker (operator)",
   http: { method: "POST", path: "/admin/resume", bodies: ["json"] },
   input: z.object(pausedPartFields),
-  rules: [exactlyOne("provider", "tenant_id", "duty")],
+  rules: [exactlyOne("provider", "tenant_id", "duty", "worker_id")],
   output: PauseList,
   example: { provider: "fal" },
   respond: (part, services) => services.admin.resume(part),
