@@ -61,6 +61,12 @@ export async function* followEvents(
         if (isOfRun && RUN_END_EVENTS.test(event.type)) return;
       }
     } catch (thrown) {
+      // The log was restored to an earlier time. All events of one run can be read again; of a tenant, only the reader
+      // knows what it must read again.
+      if (isOfRun && last && GessoError.isInstance(thrown) && thrown.code === "event_position_lost") {
+        last = undefined;
+        continue;
+      }
       if (GessoError.isInstance(thrown) && !ConnectionError.isInstance(thrown) && !isRetryable(thrown)) throw thrown;
       error = thrown as ConnectionError;
     }

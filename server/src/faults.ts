@@ -71,6 +71,10 @@ export const faults = {
     status: 400,
     message: "The cursor is invalid, expired or from another list. Start again without a cursor.",
   },
+  event_position_lost: {
+    status: 410,
+    message: "The event log was restored to an earlier time and lacks this event. Start over without Last-Event-ID.",
+  },
   request_timeout: { status: 408, message: "The request did not arrive in time. Send it again.", isRetryable: true },
   payload_too_large: { status: 413, message: "The request body is too large." },
   too_many_parts: { status: 413, message: "The form has too many parts. The limit is 64 fields and 12 files." },

@@ -252,7 +252,7 @@ async function main(): Promise<void> {
   await requireSchema(config);
   const firstKey = await bootstrapFirstKey(services.database, config);
   if (firstKey) process.stdout.write(`First API key (shown only once): ${firstKey}\n`);
-  await repairEventClock(services.database);
+  await continueEventLog(services);
   await saveRetentionDays(services.database, config.RETENTION_DAYS);
   const libraryProblem = await composed.findImageLibraryProblem();
   if (libraryProblem) throw configurationError([libraryProblem]);
@@ -285,6 +285,11 @@ const startWorkerOf = (composed: ComposedServices, config: Config): Promise<Engi
       drainSeconds: config.WORKER_DRAIN_SECONDS,
     },
   );
+
+async function continueEventLog({ database, log }: ComposedServices["services"]): Promise<void> {
+  if (await repairEventClock(database))
+    log.warn({}, "the database was restored or failed over: event readers of the lost period must start over");
+}
 
 /** Refuses to start if a malicious image could reach the secrets of this process. */
 async function requireIsolation({ sandboxStatus }: ComposedServices, config: Config): Promise<void> {

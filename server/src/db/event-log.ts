@@ -140,9 +140,31 @@ const REPAIR_CLOCK = statement(
    where newest.xact >= pg_snapshot_xmax(pg_current_snapshot())::text::bigint + xact_offset`,
 );
 
-/** After a restore into another cluster, lifts new events above the restored ones. Otherwise changes nothing. */
-export async function repairEventClock(db: Database): Promise<void> {
+const NOTICE_RESTORE = statement("events.notice_restore", "select notice_restored_event_log() as is_restored").columns<{
+  is_restored: boolean;
+}>();
+
+/**
+ * After a restore into another cluster, lifts new events above the restored ones. After a restore to an earlier time,
+ * lifts them above all positions of the lost period. Otherwise changes nothing. Returns whether the log was restored.
+ */
+export async function repairEventClock(db: Database): Promise<boolean> {
   await db.execute(REPAIR_CLOCK);
+  const [row] = await db.execute(NOTICE_RESTORE);
+  return row!.is_restored;
+}
+
+const FIND_LOST = statement(
+  "events.find_lost_position",
+  `select exists (
+     select from lost_event_positions where (:xact::bigint, :seq::bigint) > (from_xact, 0) and :xact::bigint < until_xact
+   ) or (:xact::bigint, :seq::bigint) > (event_log_horizon(), 0) as is_lost`,
+).columns<{ is_lost: boolean }>();
+
+/** Whether events up to this position were read, and lost when the database was restored to an earlier time. */
+export async function isPositionLost(db: Database, { xact, seq }: LogPosition): Promise<boolean> {
+  const [row] = await db.execute(FIND_LOST, { xact, seq });
+  return row!.is_lost;
 }
 
 /**

@@ -3,13 +3,14 @@
 import {
   type EventRow,
   isPositionAfter,
+  isPositionLost,
   type LogPosition,
   listLatestEventsOfOpenRuns,
   listRunEvents,
   listTenantEvents,
-  readLogHead,
 } from "../db/event-log.ts";
 import type { RunRow } from "../db/runs/runs.ts";
+import { Fault } from "../faults.ts";
 import type { EventFilter } from "../kit/schemas/events.ts";
 import { buildEndEvent } from "../runs/render-event.ts";
 import { isRunOpen } from "../runs/render-run.ts";
@@ -31,17 +32,9 @@ const MAX_SNAPSHOT_RUNS = 500;
 export const matchesFilter = ({ types, run_type }: EventFilter, { row, run }: RenderedEvent): boolean =>
   (types === undefined || types.includes(row.type)) && (run_type === undefined || run_type === run?.run_type);
 
-/**
- * A database restored from a backup may end before the reader's position. Then the reader continues at the end of the
- * log.
- */
-export async function clampToLogHead(
-  { services, after }: EventQuery,
-  from: LogPosition,
-): Promise<LogPosition | undefined> {
-  if (!after || !isPositionAfter(after, from)) return after;
-  const head = await readLogHead(services.database);
-  return isPositionAfter(after, head) ? head : after;
+/** A reader whose last event was lost when the database was restored must start over: it has read what never was. */
+export async function requireKnownPosition({ services, after }: EventQuery): Promise<void> {
+  if (after && (await isPositionLost(services.database, after))) throw new Fault("event_position_lost");
 }
 
 /** Returns undefined if the reader has already received the end of the run. */

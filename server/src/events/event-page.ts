@@ -1,16 +1,16 @@
 // One page of the event log as JSON, for clients that poll instead of holding a stream open.
 import { type EventRow, formatPosition, isPositionAfter, type LogPosition, readLogHead } from "../db/event-log.ts";
 import type { EventPage } from "../kit/schemas/events.ts";
-import { clampToLogHead, type EventQuery, matchesFilter, readBacklog } from "./backlog.ts";
+import { type EventQuery, matchesFilter, readBacklog, requireKnownPosition } from "./backlog.ts";
 import { type RenderedEvent, renderEvents } from "./log-tail.ts";
 import { eventFrame } from "./sse-frames.ts";
 
 export async function readEventPage(query: EventQuery): Promise<EventPage> {
+  await requireKnownPosition(query);
   const head = await readLogHead(query.services.database);
-  const clamped = { ...query, after: await clampToLogHead(query, head) };
-  const { events, last } = await firstMatchingPage(clamped, await readBacklog(clamped, head));
+  const { events, last } = await firstMatchingPage(query, await readBacklog(query, head));
   // After a snapshot of open runs the reader continues from now, not from the last event in the snapshot.
-  const isSnapshot = !clamped.after && !clamped.run && !clamped.filter.run_id;
+  const isSnapshot = !query.after && !query.run && !query.filter.run_id;
   const lastPosition = isSnapshot && !(last && isPositionAfter(last, head)) ? head : last;
   return {
     data: events.map(({ row, event }) => ({ id: formatPosition(row), ...event })),

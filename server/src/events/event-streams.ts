@@ -4,7 +4,7 @@ import { z } from "zod";
 import { type EventRow, isPositionAfter, type LogPosition } from "../db/event-log.ts";
 import type { Clock } from "../kit/clock.ts";
 import type { Services } from "../runs/services.ts";
-import { clampToLogHead, type EventQuery, matchesFilter, readBacklog } from "./backlog.ts";
+import { type EventQuery, matchesFilter, readBacklog, requireKnownPosition } from "./backlog.ts";
 import { createLogTail, type RenderedEvent, renderEvents } from "./log-tail.ts";
 import { eventFrame, heartbeatFrame, retryFrame } from "./sse-frames.ts";
 
@@ -111,7 +111,7 @@ export function createEventStreams(services: Dependencies, env: Settings): Event
       };
       try {
         // Read after subscribing, so that the backlog reaches at least to the position where live events begin.
-        query.after = await clampToLogHead(request, subscription.from);
+        await requireKnownPosition(query);
         Object.assign(session, { last: query.after, acknowledged: query.after });
         const backlog = await readBacklog(query, subscription.from);
         if (!backlog) {

@@ -151,6 +151,14 @@ export const faultGuidance: Record<FaultCode, { when: string; fix: string }> = {
     when: "The cursor is older than a day, was changed, or comes from a list with other filters.",
     fix: "Start again without `cursor`.",
   },
+  event_position_lost: {
+    when:
+      "The operator restored the database to an earlier time. The event of `Last-Event-ID` or `after` happened later, " +
+      "so it is lost, and the events since then have other IDs.",
+    fix:
+      "List your runs again: those that were accepted in the lost period are gone. Then open the stream without " +
+      "`Last-Event-ID` and `after`.",
+  },
   request_timeout: {
     when: "The headers or the body of the request arrived too slowly.",
     fix: "Send the request again over a faster connection. For large images, send a URL instead of the file.",

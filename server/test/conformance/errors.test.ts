@@ -27,7 +27,7 @@ const CODES: Record<number, string[]> = {
   405: ["method_not_allowed"],
   406: ["not_acceptable"],
   408: ["request_timeout"],
-  410: ["run_deleted", "asset_expired"],
+  410: ["run_deleted", "asset_expired", "event_position_lost"],
   409: [
     ...["idempotency_in_progress", "run_not_ready", "source_run_failed", "run_not_cancelable", "run_canceled"],
     ...["run_not_repeatable", "conflict"],

@@ -88,6 +88,7 @@ export const OTHER_TENANT_TABLES = ["audit_log", "lora_names"];
 export const INSTALLATION_TABLES = [
   ...["audit_checkpoints", "audit_head"],
   ...["circuit_breakers", "engine_incarnation", "event_clock", "leases", "provider_rate_limits", "retention"],
+  "lost_event_positions",
   ...["daily_usage_cursor", "run_index_cursor"],
   ...["schema_migrations", "tenant_deletions", "webhook_cursor", "workers"],
 ];

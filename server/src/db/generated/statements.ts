@@ -1036,6 +1036,15 @@ export type StatementTypes = {
       last: string | null;
     };
   };
+  "events.find_lost_position": {
+    parameters: {
+      xact: number;
+      seq: number;
+    };
+    row: {
+      is_lost: boolean | null;
+    };
+  };
   "events.find_runs": {
     parameters: {
       run_ids: readonly string[];
@@ -1131,6 +1140,12 @@ export type StatementTypes = {
       xact: number;
       seq: number;
       created_at: Date;
+    };
+  };
+  "events.notice_restore": {
+    parameters: Record<never, never>;
+    row: {
+      is_restored: boolean | null;
     };
   };
   "events.repair_clock": {
