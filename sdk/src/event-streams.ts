@@ -40,12 +40,13 @@ export async function* followEvents(
 ): AsyncGenerator<StreamedEvent, undefined> {
   const { signal } = asked.options;
   const isOfRun = asked.operation.path.includes("{");
-  let last = asked.input.after as string | undefined;
+  let { input } = asked;
+  let last = input.after as string | undefined;
   let most = 0;
   for (let losses = 0; ; losses++) {
     let error = new ConnectionError("The event stream closed before the first event");
     try {
-      const response = await openStream(internals, { ...asked, last });
+      const response = await openStream(internals, { ...asked, input, last });
       if (response.status === 204) return;
       for await (const { id, data } of readSseMessages(
         response,
@@ -65,6 +66,7 @@ export async function* followEvents(
       // knows what it must read again.
       if (isOfRun && last && GessoError.isInstance(thrown) && thrown.code === "event_position_lost") {
         last = undefined;
+        input = { ...input, after: undefined };
         continue;
       }
       if (GessoError.isInstance(thrown) && !ConnectionError.isInstance(thrown) && !isRetryable(thrown)) throw thrown;
