@@ -34,8 +34,8 @@ export type AdminQueryArchiveInput = {
 
 /** Input of `admin.reconcile`. */
 export type AdminReconcileInput = {
-  /** Start of the period, such as the time that the database was restored to, in UTC */
-  since: string;
+  /** Start of the period in UTC: the time that the database was restored to. Default: 24 hours ago */
+  since?: string;
   /** Findings in the response, 1 to 1,000. Default: 100. 1 to 1000. Default 100 */
   limit?: number;
   /** Only runs after this one: the last `run_id` of the previous response */
@@ -113,7 +113,7 @@ export type Admin = {
    * Compare database, storage, ledger and the job lists of providers, after a restore (operator).
    * @example await client.admin.reconcile()
    */
-  reconcile: (input: AdminReconcileInput, options?: CallOptions) => Call<Reconciliation>;
+  reconcile: (input?: AdminReconcileInput, options?: CallOptions) => Call<Reconciliation>;
   /**
    * Resume a provider, a tenant, a background duty or a worker (operator).
    * - Send exactly one of provider, tenant_id, duty, worker_id.
@@ -206,7 +206,6 @@ export function adminOf(connection: Connection): Admin {
       name: "admin.reconcile",
       method: "GET",
       path: "/api/v1/admin/reconciliation",
-      required: ["since"],
       fields: { since: text(), limit: integer(1, 1000), after: uuid, max_seconds: integer(1, 300) },
     }),
     resume: call(connection, {

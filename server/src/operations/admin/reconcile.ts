@@ -7,7 +7,10 @@ export const reconcileInstallation = defineOperation({
   summary: "Compare database, storage, ledger and the job lists of providers, after a restore (operator)",
   http: { method: "GET", path: "/admin/reconciliation" },
   input: z.object({
-    since: z.iso.datetime().describe("Start of the period, such as the time that the database was restored to, in UTC"),
+    since: z.iso
+      .datetime()
+      .optional()
+      .describe("Start of the period in UTC: the time that the database was restored to. Default: 24 hours ago"),
     limit: z.int().min(1).max(1000).default(100).describe("Findings in the response, 1 to 1,000. Default: 100"),
     after: z.uuid().optional().describe("Only runs after this one: the last `run_id` of the previous response"),
     max_seconds: z

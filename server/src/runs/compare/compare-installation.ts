@@ -10,16 +10,19 @@ import { compareJobs } from "./compare-jobs.ts";
 import type { ComparisonDependencies, ComparisonScope } from "./comparison-scope.ts";
 import { createFindingList } from "./finding-list.ts";
 
+const DEFAULT_PERIOD_MS = 24 * 60 * 60 * 1000;
+
 export async function compareInstallation(
   services: ComparisonDependencies,
   { since, after, limit, max_seconds }: ReconciliationQuery,
 ): Promise<Reconciliation> {
   const { clock, providers, deadlineSeconds } = services;
   const findings = createFindingList({ after, limit });
+  const start = since === undefined ? clock.now() - DEFAULT_PERIOD_MS : Date.parse(since);
   const endsAt = clock.monotonic() + max_seconds * 1000;
   const scope: ComparisonScope = {
-    ...{ since: new Date(since), after, findings },
-    openSince: new Date(Date.parse(since) - deadlineSeconds * 1000),
+    ...{ since: new Date(start), after, findings },
+    openSince: new Date(start - deadlineSeconds * 1000),
     isOver: () => clock.monotonic() >= endsAt,
   };
   const comparisons = await Promise.all([
