@@ -1,6 +1,7 @@
 // The restore drill: PostgreSQL, Restate and all processes are killed under load. PostgreSQL is restored to an earlier
 // point in time, Restate starts empty, and the storage stays as it was. Every run that was accepted before that point
-// completes, the ledger balances, and only jobs that the restored database cannot know are submitted again.
+// completes, the ledger balances, and only jobs that the restored database cannot know are submitted again. The
+// reconciler names the lost runs, and event readers of the lost period are told.
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,6 +13,9 @@ import { createDrillClients, waitUntilNoneOpen } from "../support/drill-clients.
 import { startTcpProxy } from "../support/tcp-proxy.ts";
 import { startTestEnvironment, type TestEnvironment } from "../support/test-environment.ts";
 import type { ArchivedPostgres } from "./archived-postgres.ts";
+import { checkReaders, checkReconciliation, readEventPosition } from "./check-reconciliation.ts";
+
+const MIN_FILE_AGE_MS = 20_000;
 
 /** Seconds of load before the point in time, and after it. */
 export type RestoreSize = { perSecond: number; before: number; after: number };
@@ -32,24 +36,11 @@ export async function pointInTimeRestore(
   try {
     await postgres.backUp();
     log("base backup taken");
-    const prompts = Array.from(
-      { length: size.perSecond * (size.before + size.after) },
-      (_, index) => `[sandbox:delay=${index % 4}] restore ${index}`,
-    );
-    const clients = createDrillClients(environment);
-    const posted = clients.post(prompts, size.perSecond);
-    await sleep(size.before * 1000);
-    const kept = [...clients.accepted];
-    const [row] = await environment.query<{ time: string }>("select now()::text as time");
-    const { time } = row!;
-    await posted;
-    const late = await listLateRuns(environment, time);
-    // The archive receives the last segment within a second.
-    await sleep(3000);
-    for (const name of ["api", "worker", "restate"] as const) await environment.kill(name);
+    const load = await loadAndKill(environment, size);
     await postgres.server.kill("SIGKILL");
     const killedAt = Date.now();
-    log(`everything killed; ${kept.length} of ${clients.accepted.length} runs were accepted before the point in time`);
+    const { time, kept, accepted } = load;
+    log(`everything killed; ${kept.length} of ${accepted.length} runs were accepted before the point in time`);
 
     restored = await postgres.restore(time);
     proxy.retarget(restored.port);
@@ -60,15 +51,21 @@ export async function pointInTimeRestore(
     const seconds = (Date.now() - killedAt) / 1000;
     log(`restored after ${seconds.toFixed(1)} s`);
     await waitUntilNoneOpen(environment, 240);
-    const lost = clients.accepted.length - kept.length;
+    // The reconciler leaves out files that were stored a moment ago.
+    await sleep(Math.max(0, killedAt + MIN_FILE_AGE_MS - Date.now()));
+    const lost = accepted.length - kept.length;
     return {
-      name: `restore to a point in time, ${size.perSecond} runs/s, ${clients.accepted.length} runs`,
-      results: await checkRestore(environment, { time, kept, late }),
+      name: `restore to a point in time, ${size.perSecond} runs/s, ${accepted.length} runs`,
+      results: [
+        ...(await checkRestore(environment, load)),
+        ...(await checkReconciliation(environment, load)),
+        ...(await checkReaders(environment, load)),
+      ],
       notes: [
         `recovery time: ${databaseSeconds.toFixed(1)} s for PostgreSQL, ${seconds.toFixed(1)} s until the API served`,
         `${lost} runs of the ${size.after} s after the point in time are gone, as they must be`,
       ],
-      counts: { runs: clients.accepted.length, kills: 4 },
+      counts: { runs: accepted.length, kills: 4 },
     };
   } finally {
     await environment.stop();
@@ -77,6 +74,31 @@ export async function pointInTimeRestore(
     await postgres.server.stop().catch(() => {});
     rmSync(directory, { recursive: true, force: true });
   }
+}
+
+/**
+ * Applies the load and kills all processes. `time` is the point in time, `before` and `ahead` are positions of event
+ * readers before it and at the end.
+ */
+async function loadAndKill(environment: TestEnvironment, { perSecond, before: seconds, after }: RestoreSize) {
+  const prompts = Array.from(
+    { length: perSecond * (seconds + after) },
+    (_, index) => `[sandbox:delay=${index % 4}] restore ${index}`,
+  );
+  const clients = createDrillClients(environment);
+  const posted = clients.post(prompts, perSecond);
+  await sleep(seconds * 1000);
+  const kept = [...clients.accepted];
+  const before = await readEventPosition(environment);
+  const [row] = await environment.query<{ time: string }>("select now()::text as time");
+  const { time } = row!;
+  await posted;
+  const late = await listLateRuns(environment, time);
+  const ahead = await readEventPosition(environment);
+  // The archive receives the last segment within a second.
+  await sleep(3000);
+  for (const name of ["api", "worker", "restate"] as const) await environment.kill(name);
+  return { time, kept, late, accepted: clients.accepted, before, ahead };
 }
 
 /** Runs with an attempt that began after the point in time: the restored database does not know of it. */
