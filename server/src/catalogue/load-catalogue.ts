@@ -10,22 +10,27 @@ export const CatalogueEnv = z.object({
     .describe("File that changes providers, prices and their order. Optional"),
 });
 
-/** A missing file has the same effect as an empty file. */
+/** A missing file has the same effect as an empty file. A file that cannot be read is a problem of the catalogue. */
 export function loadCatalogue(path: string, isNamed: boolean): ParsedCatalogue & { exists: boolean } {
-  const text = readIfExists(path);
+  const { text, errorCode } = readText(path);
   const parsed = parseCatalogue(text ?? "", path);
-  if (text === undefined && isNamed) {
-    const missing = { path: [], message: "file not found; GESSO_CONFIG points to it" };
-    return { ...parsed, exists: false, problems: [missing] };
-  }
-  return { ...parsed, exists: text !== undefined };
+  const problem = errorCode === undefined ? undefined : describeProblem(errorCode, isNamed);
+  if (problem === undefined) return { ...parsed, exists: text !== undefined };
+  return { ...parsed, exists: errorCode !== "ENOENT", problems: [{ path: [], message: problem }] };
 }
 
-function readIfExists(path: string): string | undefined {
+function describeProblem(errorCode: string, isNamed: boolean): string | undefined {
+  if (errorCode !== "ENOENT")
+    return `the file cannot be read (${errorCode}); change its permissions, start in another folder, or set GESSO_CONFIG`;
+  return isNamed ? "file not found; GESSO_CONFIG points to it" : undefined;
+}
+
+function readText(path: string): { text?: string; errorCode?: string } {
   try {
-    return readFileSync(path, "utf8");
+    return { text: readFileSync(path, "utf8") };
   } catch (thrown) {
-    if ((thrown as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw thrown;
+    const { code } = thrown as NodeJS.ErrnoException;
+    if (code === undefined) throw thrown;
+    return { errorCode: code };
   }
 }
