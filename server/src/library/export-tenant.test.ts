@@ -72,7 +72,11 @@ it("an export has what was archived after the line of its file, and tells which 
   const runtime = createTestRuntime({ clock: createManualClock(now) });
   await archiveHistory({ ...runtime, database: database.db, assets, settings: { archiveAfterDays: 30 } });
 
-  const linesOf = async () => (await Array.fromAsync(exportOf(tenant, assets))).map((line) => JSON.parse(line));
+  const linesOf = async () => {
+    const lines: any[] = [];
+    for await (const line of exportOf(tenant, assets)) lines.push(JSON.parse(line));
+    return lines;
+  };
   const lines = await linesOf();
   const kinds = lines.map(({ kind }) => kind);
   expect(kinds.filter((kind) => kind.startsWith("archive"))).toEqual([
