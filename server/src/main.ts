@@ -26,6 +26,7 @@ import {
 } from "./config.ts";
 import { listConfiguration, renderListing } from "./config-listing.ts";
 import { directUrlOf } from "./db/connect.ts";
+import { describeConnectionProblem } from "./db/connection-problem.ts";
 import { repairEventClock } from "./db/event-log.ts";
 import { migrate } from "./db/migrate.ts";
 import { saveRetentionDays } from "./db/runs/retention.ts";
@@ -183,7 +184,23 @@ async function runReseal(config: Config): Promise<number> {
 
 type DatabaseAccounts = Pick<Config, "DATABASE_URL" | "DIRECT_DATABASE_URL" | "MIGRATION_DATABASE_URL">;
 const migrateAsOwner = (config: DatabaseAccounts) =>
-  migrate(config.MIGRATION_DATABASE_URL ?? directUrlOf(config), config.DATABASE_URL);
+  explainConnection(config, config.MIGRATION_DATABASE_URL ?? directUrlOf(config), (url) =>
+    migrate(url, config.DATABASE_URL),
+  );
+
+/** A database that cannot be used at the start is an error of the operator, without a stack trace. */
+async function explainConnection<T>(
+  config: DatabaseAccounts,
+  url: string,
+  connect: (url: string) => Promise<T>,
+): Promise<T> {
+  const names = ["MIGRATION_DATABASE_URL", "DIRECT_DATABASE_URL", "DATABASE_URL"] as const;
+  const setting = names.find((name) => config[name] === url) ?? "DATABASE_URL";
+  return connect(url).catch((thrown) => {
+    const problem = describeConnectionProblem(thrown, url, setting);
+    throw problem === undefined ? thrown : configurationError([problem]);
+  });
+}
 
 async function runMigrations(): Promise<void> {
   const applied = await migrateAsOwner(readMigrationConfig());
@@ -197,7 +214,7 @@ async function requireSchema(config: Config): Promise<void> {
     await migrateAsOwner(config);
     return;
   }
-  const missing = await waitForMigrations(directUrlOf(config));
+  const missing = await explainConnection(config, directUrlOf(config), waitForMigrations);
   if (missing.length === 0) return;
   const fix = "Start gesso-server --role migrate, or set MIGRATE_AT_START=true.";
   throw configurationError([`The database lacks migrations of this version: ${missing.join(", ")}.`, fix]);

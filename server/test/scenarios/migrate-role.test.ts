@@ -35,6 +35,28 @@ const migrateOnce = async () => {
   return (await promisify(execFile)(process.execPath, [SERVER, "--role", "migrate"], { env })).stdout;
 };
 
+it("says in one line that PostgreSQL does not respond, refuses the account or lacks the database", async () => {
+  const fails = (url: string) =>
+    promisify(execFile)(process.execPath, [SERVER, "--role", "migrate"], {
+      env: { PATH: process.env.PATH, DATABASE_URL: url },
+    }).then(
+      () => "it started",
+      ({ code, stderr }: { code: number; stderr: string }) => `${code} ${stderr}`,
+    );
+  const change = (parts: Partial<URL>) => Object.assign(new URL(postgres.url), parts).href;
+  const closed = await freePort();
+  const { port } = new URL(postgres.url);
+  expect(await fails(change({ port: String(closed) }))).toBe(
+    `1 PostgreSQL at 127.0.0.1:${closed} does not respond (ECONNREFUSED). Start it, or correct DATABASE_URL.\n`,
+  );
+  expect(await fails(change({ password: "wrong" }))).toBe(
+    `1 PostgreSQL at 127.0.0.1:${port} refuses the account (28P01). Correct the user and the password in DATABASE_URL.\n`,
+  );
+  expect(await fails(change({ pathname: "/nowhere" }))).toBe(
+    `1 PostgreSQL at 127.0.0.1:${port} has no database nowhere. Create it, or correct DATABASE_URL.\n`,
+  );
+}, 180_000);
+
 it("migrates without other settings, ends, can be repeated, and API and worker start after it", async () => {
   expect(await migrateOnce()).toMatch(/^[1-9]\d* migrations applied: 0001_\S+\.sql, .*\n$/);
   expect(await migrateOnce()).toBe("0 migrations applied\n");
