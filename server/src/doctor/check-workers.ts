@@ -1,7 +1,6 @@
 // Lists the versions of the workers that Restate knows, with their open invocations. Warns of versions without workers.
 import { type ConnectionSettings, connectDatabase } from "../db/connect.ts";
 import { listLeaseNames } from "../db/leases.ts";
-import { createEngineNodes } from "../engine/engine-nodes.ts";
 import { rootCauseMessage } from "./check-dependencies.ts";
 import type { TimedSendRequest } from "./check-provider.ts";
 import type { DoctorCheck } from "./report.ts";
@@ -34,16 +33,14 @@ const describeVersion = ({ uri, isLatest, open, isServed }: WorkerVersion) =>
   ].join(", ");
 
 async function listVersions(settings: WorkerSettings, send: TimedSendRequest): Promise<WorkerVersion[]> {
-  const ask = createEngineNodes(settings.RESTATE_ADMIN_URL);
+  const node = await findNode(settings.RESTATE_ADMIN_URL.split(","), send);
   const request = async (path: string, query?: string) => {
-    const { status, text } = await ask((url) =>
-      send(`${url}${path}`, {
-        method: query === undefined ? "GET" : "POST",
-        headers: { "content-type": "application/json", accept: "application/json" },
-        ...(query !== undefined && { body: JSON.stringify({ query }) }),
-        timeoutSeconds: SECONDS,
-      }),
-    );
+    const { status, text } = await send(`${node}${path}`, {
+      method: query === undefined ? "GET" : "POST",
+      headers: { "content-type": "application/json", accept: "application/json" },
+      ...(query !== undefined && { body: JSON.stringify({ query }) }),
+      timeoutSeconds: SECONDS,
+    });
     if (status === 404) return {};
     if (status >= 300) throw new Error(`${path} returned HTTP ${status}`);
     return JSON.parse(text);
@@ -58,6 +55,21 @@ async function listVersions(settings: WorkerSettings, send: TimedSendRequest): P
     open: Number(rows.find((row: { pinned_deployment_id: string }) => row.pinned_deployment_id === id)?.open ?? 0),
     isServed: served.includes(uri),
   }));
+}
+
+/** The first node that responds. */
+async function findNode(urls: string[], send: TimedSendRequest): Promise<string> {
+  for (const url of urls.slice(0, -1)) {
+    const health = send(`${url}/health`, { method: "GET", headers: {}, timeoutSeconds: SECONDS });
+    if (
+      await health.then(
+        ({ status }) => status < 300,
+        () => false,
+      )
+    )
+      return url;
+  }
+  return urls.at(-1)!;
 }
 
 /** A worker holds a lease named by its state, its URI and its ID. */

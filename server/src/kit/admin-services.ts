@@ -22,7 +22,12 @@ export type ArchiveQuery = {
   limit: number;
 };
 
-export type ReconciliationQuery = { since?: string | undefined; after?: string | undefined; limit: number; max_seconds: number };
+export type ReconciliationQuery = {
+  since?: string | undefined;
+  after?: string | undefined;
+  limit: number;
+  max_seconds: number;
+};
 
 export type AdminServices = {
   /** Everything that happened to a run of any tenant. */

@@ -1,5 +1,5 @@
 // After the restore: `admin.reconcile` names the lost runs whose files and jobs remain, and no other run, and event
-// readers of the lost period are told.
+// readers of the lost period receive an error.
 import { globSync } from "node:fs";
 import { join } from "node:path";
 import { createClient, GessoError } from "@gesso/client";

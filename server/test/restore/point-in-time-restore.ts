@@ -1,7 +1,7 @@
 // The restore drill: PostgreSQL, Restate and all processes are killed under load. PostgreSQL is restored to an earlier
 // point in time, Restate starts empty, and the storage stays as it was. Every run that was accepted before that point
 // completes, the ledger balances, and only jobs that the restored database cannot know are submitted again. The
-// reconciler names the lost runs, and event readers of the lost period are told.
+// reconciler names the lost runs, and event readers of the lost period receive an error.
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -103,7 +103,7 @@ async function loadAndKill(environment: TestEnvironment, { perSecond, before: se
   return { time, kept, late, accepted: clients.accepted, before, ahead };
 }
 
-/** On a busy machine no run after the point in time may have begun. The reconciler needs some whose files are stored. */
+/** On a busy machine no run after the point in time may have begun; the reconciler needs some with files. */
 async function waitForLateRuns(environment: TestEnvironment, time: string): Promise<void> {
   for (const until = Date.now() + 120_000; Date.now() < until; await sleep(250)) {
     const [row] = await environment.query<{ ended: number }>(
