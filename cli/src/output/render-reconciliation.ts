@@ -52,7 +52,7 @@ function renderRunFindings(findings: Finding[]): string[] {
 }
 
 function renderSubject({ file, job, cost }: Finding): string {
-  if (file) return `${file.key}, ${file.size_bytes} bytes`;
+  if (file) return `${file.storage_key}, ${file.size_bytes} bytes`;
   if (job) return `${job.provider} ${Object.values(job.ticket).join(" ")}, key ${job.idempotency_key}`;
   return cost ? `cost ${formatAmount(cost.expected)}, charged ${formatAmount(cost.charged)}` : "";
 }

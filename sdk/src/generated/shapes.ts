@@ -940,7 +940,7 @@ export type Reconciliation = {
       run_status: "queued" | "processing" | "completed" | "failed" | "canceled" | (string & {}) | null;
       file: {
           /** Key of the object in the storage */
-          key: string;
+          storage_key: string;
           size_bytes: number;
           /** Time of the object. null: there is no object */
           stored_at: string | null;

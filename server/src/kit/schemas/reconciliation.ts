@@ -24,7 +24,7 @@ const Finding = z.object({
   run_status: z.enum(RUN_STATUSES).nullable().describe("null: the database does not know the run"),
   file: z
     .object({
-      key: z.string().describe("Key of the object in the storage"),
+      storage_key: z.string().describe("Key of the object in the storage"),
       size_bytes: z.int().min(0),
       stored_at: optionalTime("Time of the object. null: there is no object"),
     })

@@ -27,12 +27,12 @@ export async function compareAssets(
         missing.map(({ run_id }) => run_id),
         missing.map(({ storage_key }) => storage_key),
       );
-      for (const { run_id, tenant_id, status, storage_key: key, size_bytes } of missing.filter((each) =>
+      for (const { run_id, tenant_id, status, storage_key, size_bytes } of missing.filter((each) =>
         referenced.has(each.storage_key),
       ))
         findings.add({
           ...{ run_id, tenant_id, run_status: status, finding: "asset_without_file" },
-          file: { key, size_bytes, stored_at: null },
+          file: { storage_key, size_bytes, stored_at: null },
         });
       comparison.compared += rows.length;
       if (rows.length < PIECE_ROWS) return comparison;

@@ -58,7 +58,7 @@ async function findUnknownFiles(database: ComparisonDependencies["database"], fi
     return {
       ...{ run_id, tenant_id, run_status: run?.status ?? null },
       finding: run ? ("file_without_asset" as const) : ("file_without_run" as const),
-      file: { key, size_bytes, stored_at: modified_at.toISOString() },
+      file: { storage_key: key, size_bytes, stored_at: modified_at.toISOString() },
     };
   });
 }

@@ -110,15 +110,15 @@ it("names files of unknown runs, files without a row and rows without a file, wi
   const expected = [
     {
       ...{ ...about, run_id: known!.run_id, finding: "file_without_asset", run_status: "completed" },
-      file: { key: unreferenced, size_bytes: 5, stored_at: expect.any(String) },
+      file: { storage_key: unreferenced, size_bytes: 5, stored_at: expect.any(String) },
     },
     {
       ...{ ...about, run_id: missing!.run_id, finding: "asset_without_file", run_status: "completed" },
-      file: { key: keyOf(missing!.run_id, "deleted"), size_bytes: 6, stored_at: null },
+      file: { storage_key: keyOf(missing!.run_id, "deleted"), size_bytes: 6, stored_at: null },
     },
     {
       ...{ ...about, run_id: lost, finding: "file_without_run", run_status: null },
-      file: { key: lostKey, size_bytes: 4, stored_at: expect.any(String) },
+      file: { storage_key: lostKey, size_bytes: 4, stored_at: expect.any(String) },
     },
   ];
   expect(data).toEqual(expected.sort((one, other) => one.run_id.localeCompare(other.run_id)));
