@@ -25,6 +25,8 @@ const briefRun = ({ run_id, status, run_type, cost, created_at, inputs }: Run) =
 
 const BRIEF_ROWS: Record<string, (row: never) => Response> = { "runs.list": briefRun };
 
+const WORKER_COLUMNS = ["worker_id", "host", "version", "state", "runs", "started_at"];
+
 const TEXT: Record<string, (response: never) => string[]> = {
   "runs.list": ({ data }: { data: Run[] }) => renderTable(data.map(toRunRow)),
   "runs.get": renderRun,
@@ -36,12 +38,15 @@ const TEXT: Record<string, (response: never) => string[]> = {
   "catalogue.get": renderCatalogue,
   "admin.explain": renderExplanation,
   "admin.reconcile": renderReconciliation,
+  "admin.workers": ({ data }: { data: Response[] }) => renderTable(data, WORKER_COLUMNS),
   "provenance.verify": renderProvenanceReport,
   "runs.provenance": renderRunProvenance,
 };
 
-const isPage = (response: Response): boolean => Array.isArray(response.data) && "next_cursor" in response;
-const isKeyOf = (name: string) => /^(run_id|id|key_id|user_id|model_id|delivery_id|webhook_id)$/.test(name);
+/** A page of a list, or a list that has all its items in one response. */
+const isPage = (response: Response): boolean =>
+  Array.isArray(response.data) && ("next_cursor" in response || Object.keys(response).length === 1);
+const isKeyOf = (name: string) => /^(run_id|id|key_id|user_id|model_id|delivery_id|webhook_id|worker_id)$/.test(name);
 const idOf = (response: Response) => String(response[Object.keys(response).find(isKeyOf) ?? ""] ?? "");
 
 export function printResponse(operation: string, response: Response, mode: OutputMode): void {
