@@ -175,8 +175,8 @@ function composeProvenance(config: Config, { database, clock }: Pick<Services, "
   return { provenance, findProvenancePolicy: createProvenancePolicies({ database, clock, defaultMode }) };
 }
 
-const composeAdmin = (config: Config, { assets, clock, ids, notifications, settings, providers }: Services) => ({
-  ...{ assets, clock, ids, notifications, providers },
+const composeAdmin = (config: Config, { assets, clock, ids, log, notifications, settings, providers }: Services) => ({
+  ...{ assets, clock, ids, log, notifications, providers },
   listInvocations: createEngineAdmin(config.RESTATE_ADMIN_URL).listInvocations,
   deadlineSeconds: settings.timeouts.deadlineSeconds,
   providerIds: providers.enabled.map(({ provider }) => provider.id),

@@ -4,7 +4,7 @@ import { v7 } from "uuid";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import { attemptOf, claimAttemptAt, requestTo, TENANT } from "../../test/support/step-fixtures.ts";
 import { setUpStep } from "../../test/support/step-setup.ts";
-import { systemClock } from "../../test/support/test-runtime.ts";
+import { createTestRuntime, systemClock } from "../../test/support/test-runtime.ts";
 import type { RequestContext } from "../access/request-context.ts";
 import { acquireLeases } from "../db/leases.ts";
 import { findLedgerViolations } from "../db/money/ledger-check.ts";
@@ -31,7 +31,8 @@ afterEach(() => database.db.query("test.empty", "delete from open_runs"));
 const admin = () =>
   createAdminServices(
     {
-      ...{ clock: systemClock, ids: { next: () => v7() }, listInvocations: async () => [], deadlineSeconds: 600 },
+      ...createTestRuntime(),
+      ...{ listInvocations: async () => [], deadlineSeconds: 600 },
       notifications: { runQueued: () => {}, runEnded: () => {} } as never,
       providerIds: ["first"],
       ...{ assets: services.assets, providers: services.providers },

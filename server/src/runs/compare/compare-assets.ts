@@ -12,7 +12,7 @@ const CONCURRENCY = 16;
 type AssetToFind = Awaited<ReturnType<typeof listAssetsSince>>[number];
 
 export async function compareAssets(
-  { database, assets }: Pick<ComparisonDependencies, "database" | "assets">,
+  { database, assets, log }: Pick<ComparisonDependencies, "database" | "assets" | "log">,
   { openSince: since, findings, isOver }: ComparisonScope,
 ): Promise<Comparison> {
   const comparison: Comparison = { of: "assets", provider: null, state: "complete", compared: 0 };
@@ -38,7 +38,8 @@ export async function compareAssets(
       if (rows.length < PIECE_ROWS) return comparison;
       after = rows.at(-1)!.asset_id;
     }
-  } catch {
+  } catch (thrown) {
+    log.warn({ err: thrown, of: "assets" }, "a comparison failed");
     return { ...comparison, state: "failed" };
   }
 }

@@ -11,7 +11,7 @@ const MIN_AGE_MS = 15_000;
 type RunFile = ListedObject & { tenant_id: string; run_id: string };
 
 export async function compareFiles(
-  { database, assets, clock }: Pick<ComparisonDependencies, "database" | "assets" | "clock">,
+  { database, assets, clock, log }: Pick<ComparisonDependencies, "database" | "assets" | "clock" | "log">,
   { since, findings, isOver }: ComparisonScope,
 ): Promise<Comparison> {
   const comparison: Comparison = { of: "files", provider: null, state: "complete", compared: 0 };
@@ -26,7 +26,8 @@ export async function compareFiles(
       comparison.compared += files.length;
       for (const finding of await findUnknownFiles(database, files)) findings.add(finding);
     }
-  } catch {
+  } catch (thrown) {
+    log.warn({ err: thrown, of: "files" }, "a comparison failed");
     return { ...comparison, state: "failed" };
   }
   return comparison;

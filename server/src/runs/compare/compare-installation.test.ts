@@ -23,6 +23,7 @@ const tenant_id = v7();
 let database: TestDatabase;
 let folder = "";
 let jobs: ListedJob[] = [];
+let warnings: object[] = [];
 
 beforeAll(async () => {
   database = await startTestDatabase();
@@ -31,7 +32,7 @@ afterAll(() => database?.stop());
 beforeEach(async () => {
   rmSync(folder, { recursive: true, force: true });
   folder = mkdtempSync(join(tmpdir(), "gesso-compare-"));
-  jobs = [];
+  [jobs, warnings] = [[], []];
   await database.owner.query("clean", "truncate runs, attempts, assets, transfers, planned_requests cascade");
 });
 
@@ -72,6 +73,7 @@ const compare = ({ providers = [listing], now, limit = 100, max_seconds = 30, af
       providers: createFakeProviders(...providers.map((provider) => ({ provider, env: {} }))),
       // Files that are a few seconds old are not compared.
       clock: { ...systemClock, now: () => now ?? Date.now() + MINUTE },
+      log: { info: () => {}, warn: (fields) => void warnings.push(fields), error: () => {} },
       deadlineSeconds: 600,
     },
     { since: since.toISOString(), limit, max_seconds, after },
@@ -185,6 +187,7 @@ it("says which providers have no list of jobs, and which do not respond", async 
     { of: "jobs", provider: "without", state: "unsupported", compared: 0 },
     { of: "jobs", provider: "silent", state: "failed", compared: 0 },
   ]);
+  expect(warnings).toMatchObject([{ of: "jobs", provider: "silent", err: { message: "no connection" } }]);
 });
 
 it("says what it could not compare in time", async () => {

@@ -16,7 +16,7 @@ const NO_ATTEMPT = toAttemptRef("00000000-0000-0000-0000-000000000000", 0, 0);
 type OurJob = { ticket: Ticket; key: string; run_id: string; created_at: string | null };
 
 export async function compareJobs(
-  { database, providers }: Pick<ComparisonDependencies, "database" | "providers">,
+  { database, providers, log }: Pick<ComparisonDependencies, "database" | "providers" | "log">,
   scope: ComparisonScope,
   enabledProvider: EnabledProvider,
 ): Promise<Comparison> {
@@ -34,7 +34,8 @@ export async function compareJobs(
       next = page.next;
       if (next === undefined) return comparison;
     }
-  } catch {
+  } catch (thrown) {
+    log.warn({ err: thrown, of: "jobs", provider: provider.id }, "a comparison failed");
     return { ...comparison, state: "failed" };
   }
 }

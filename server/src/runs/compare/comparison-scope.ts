@@ -2,7 +2,7 @@
 import type { Services } from "../services.ts";
 import type { FindingList } from "./finding-list.ts";
 
-export type ComparisonDependencies = Pick<Services, "database" | "assets" | "providers" | "clock"> & {
+export type ComparisonDependencies = Pick<Services, "database" | "assets" | "providers" | "clock" | "log"> & {
   deadlineSeconds: number;
 };
 
