@@ -2,7 +2,7 @@
 // and renamed before it is stored anywhere else, so it survives storage, PostgreSQL and the worker process. Files are
 // private, contain no credential, and are named by their attempt.
 import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { z } from "zod";
 import type { AttemptRef } from "../db/runs/attempts.ts";
@@ -58,6 +58,8 @@ const FILE_NAME = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.(\d{1,5})\.(\
 const PRIVATE_FILE = 0o600;
 const PRIVATE_DIRECTORY = 0o700;
 const MEGABYTE = 1024 * 1024;
+/** The size of the directory is read again after this many bytes, and before a response is refused. */
+const READ_SIZE_AFTER_BYTES = 64 * MEGABYTE;
 
 export function createResponseSpool(
   { SPOOL_DIR, SPOOL_MEGABYTES }: z.output<typeof SpoolEnv>,
@@ -79,6 +81,18 @@ export function createResponseSpool(
     );
     return files.flatMap(({ name, found }) => (found ? [{ name, size: found.size, modifiedAt: found.mtimeMs }] : []));
   };
+  /** Bytes in the directory when its size was last read, and bytes written since. */
+  let read: number | undefined;
+  let written = 0;
+  const reserve = async (size: number): Promise<void> => {
+    const max = SPOOL_MEGABYTES * MEGABYTE;
+    if (read === undefined || written > READ_SIZE_AFTER_BYTES || read + written + size > max) {
+      written = 0;
+      read = (await listFiles()).reduce((sum, file) => sum + file.size, 0);
+    }
+    if (read + written + size > max) throw new Error("the spool directory is full");
+    written += size;
+  };
 
   return {
     id: () => {
@@ -88,10 +102,7 @@ export function createResponseSpool(
     async write(attempt, response) {
       const path = pathOf(attempt);
       const chunks = encode(attempt, response);
-      const size = chunks.reduce((sum, chunk) => sum + chunk.byteLength, 0);
-      const used = (await listFiles()).reduce((sum, file) => sum + file.size, 0);
-      if (used + size > SPOOL_MEGABYTES * MEGABYTE) throw new Error("the spool directory is full");
-      await mkdir(directory, { recursive: true, mode: PRIVATE_DIRECTORY });
+      await reserve(chunks.reduce((sum, chunk) => sum + chunk.byteLength, 0));
       await writeSynced({ path, draft: join(directory, `${ids.next()}.draft`) }, chunks);
     },
     async read(attempt) {
@@ -139,7 +150,7 @@ function linkNewId(directory: string, ids: Ids): void {
 
 async function writeSynced({ path, draft }: { path: string; draft: string }, chunks: Uint8Array[]): Promise<void> {
   try {
-    const file = await open(draft, "wx", PRIVATE_FILE);
+    const file = await openDraft(draft);
     try {
       for (const chunk of chunks) await file.writeFile(chunk);
       await file.sync();
@@ -158,6 +169,14 @@ async function writeSynced({ path, draft }: { path: string; draft: string }, chu
   } finally {
     await folder.close();
   }
+}
+
+/** The directory is missing only if it was deleted after the start, so it is created when it is. */
+async function openDraft(draft: string): Promise<FileHandle> {
+  const file = await unlessMissing(open(draft, "wx", PRIVATE_FILE));
+  if (file) return file;
+  await mkdir(dirname(draft), { recursive: true, mode: PRIVATE_DIRECTORY });
+  return open(draft, "wx", PRIVATE_FILE);
 }
 
 type SpoolHeader = Omit<SpooledResponse, "response"> & {
