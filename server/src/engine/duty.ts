@@ -1,11 +1,12 @@
-// A background duty: a loop whose work only the holder of a lease does. The lease is renewed while the work takes
-// longer than the lease, and work whose lease is lost is aborted, so two processes never do the same duty at once.
+// A background duty: a loop whose work only the holder of a lease does. The lease is kept from one turn to the next and
+// renewed in time, also while the work takes longer than the lease. Work whose lease is lost is aborted, so two
+// processes never do the same duty at once.
 import { acquireLeases } from "../db/leases.ts";
 import type { Services } from "../runs/services.ts";
 import { type Loop, startLoop } from "./loop.ts";
 
 const LEASE_SECONDS = 15;
-/** Renewals per lease length: a lease survives two renewals that fail. */
+/** A lease is renewed after a third of its length, so it survives a renewal that fails. */
 const RENEWALS_PER_LEASE = 3;
 
 export type DutyContext = Pick<Services, "database" | "clock" | "log"> & { holder: string };
@@ -22,12 +23,21 @@ export type Duty = {
   leaseSeconds?: number;
 };
 
+/** `until`: the end of the lease by the monotonic clock of this process. */
+type Lease = { until: number };
+
 export function startDuty(context: DutyContext, duty: Duty): Loop {
-  return startLoop(duty.name, duty.intervalMs, () => workUnderLease(context, duty), context.log);
+  const lease: Lease = { until: Number.NEGATIVE_INFINITY };
+  return startLoop(duty.name, duty.intervalMs, () => workUnderLease(context, duty, lease), context.log);
 }
 
-async function workUnderLease({ database, clock, log, holder }: DutyContext, duty: Duty): Promise<boolean> {
-  const { name, work, leaseSeconds = LEASE_SECONDS } = duty;
+async function workUnderLease(
+  { database, clock, log, holder }: DutyContext,
+  { name, work, leaseSeconds = LEASE_SECONDS }: Duty,
+  lease: Lease,
+): Promise<boolean> {
+  const leaseMs = leaseSeconds * 1000;
+  const renewalMs = leaseMs / RENEWALS_PER_LEASE;
   const lost = new AbortController();
   const stopWork = () => {
     if (hasEnded || lost.signal.aborted) return;
@@ -36,25 +46,29 @@ async function workUnderLease({ database, clock, log, holder }: DutyContext, dut
   };
   let hasEnded = false;
   let expiry: NodeJS.Timeout | undefined;
+  const stopAtExpiry = () => {
+    clearTimeout(expiry);
+    if (!hasEnded) expiry = setTimeout(stopWork, lease.until - clock.monotonic());
+  };
   const renew = async (): Promise<boolean> => {
     // Measured before the request, so that this process never holds the lease for longer than the database grants it.
-    const until = clock.monotonic() + leaseSeconds * 1000;
+    const until = clock.monotonic() + leaseMs;
     const [heldLease] = await acquireLeases(database, holder, [name], leaseSeconds);
+    lease.until = heldLease ? until : Number.NEGATIVE_INFINITY;
     clearTimeout(expiry);
-    if (heldLease && !hasEnded) expiry = setTimeout(stopWork, until - clock.monotonic());
+    if (heldLease) stopAtExpiry();
     return heldLease !== undefined;
   };
-  if (!(await renew())) return false;
-  const renewal = setInterval(
-    () => {
-      void renew().then(
-        (isHeld) => isHeld || stopWork(),
-        // A database that cannot be reached says nothing: the lease ends by the clock.
-        () => undefined,
-      );
-    },
-    (leaseSeconds * 1000) / RENEWALS_PER_LEASE,
-  );
+  const isFresh = lease.until - clock.monotonic() > leaseMs - renewalMs;
+  if (isFresh) stopAtExpiry();
+  else if (!(await renew())) return false;
+  const renewal = setInterval(() => {
+    void renew().then(
+      (isHeld) => isHeld || stopWork(),
+      // A database that cannot be reached says nothing: the lease ends by the clock.
+      () => undefined,
+    );
+  }, renewalMs);
   try {
     return await work(lost.signal);
   } finally {
