@@ -17,6 +17,8 @@ import type { Loop } from "./loop.ts";
 
 const BATCH = 500;
 const DISPATCH_BATCH = 200;
+/** After fewer events than this, the next turn of the fan-out waits, so that it reads the events of many runs. */
+const MANY_EVENTS = 100;
 
 export function startWebhookDuties(
   services: WebhookServices,
@@ -28,7 +30,7 @@ export function startWebhookDuties(
     startDuty({ ...services, holder }, { name: `duty/webhooks/${name}`, intervalMs, work });
   const fanOut = createFanOut(services);
   const loops = [
-    duty("fan-out", 250, async () => (await fanOut()) !== 0),
+    duty("fan-out", 100, async () => ((await fanOut()) ?? MANY_EVENTS) >= MANY_EVENTS),
     duty("set-aside", 30_000, async (signal) => (await retrySetAsideEvents(services, signal)) > 0),
     duty("dispatch", 250, () => startDeliveries(services, engineClient)),
     duty("replay", 1000, (signal) => processReplays(services, signal)),
