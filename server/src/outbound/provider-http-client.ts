@@ -1,5 +1,5 @@
 // Sends requests to providers over keep-alive connections and reads whole responses, with limits on time and size.
-import { Agent, request } from "undici";
+import { Agent, type Dispatcher, request } from "undici";
 
 const CONNECTIONS = 128;
 const CONNECT_MS = 5000;
@@ -39,7 +39,7 @@ export function createProviderHttpClient(): ProviderHttpClient {
           dispatcher,
           signal: limit.signal,
         });
-        const text = await response.body.text();
+        const text = await readText(response.body);
         const header = (name: string) => [response.headers[name.toLowerCase()]].flat()[0];
         return { status: response.statusCode, header, text };
       } finally {
@@ -48,6 +48,28 @@ export function createProviderHttpClient(): ProviderHttpClient {
     },
     close: () => dispatcher.close(),
   };
+}
+
+/** Larger responses get a buffer of their own. */
+const MAX_SCRATCH_BYTES = 8 * 1024 * 1024;
+let scratch = Buffer.allocUnsafeSlow(64 * 1024);
+
+/**
+ * Joins the chunks in a buffer that all responses share. A new buffer of the size of an image for each response lets
+ * the garbage collector run after every few dozen of them, which is a third of a worker's CPU time.
+ */
+async function readText(body: Dispatcher.ResponseData["body"]): Promise<string> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    length += chunk.byteLength;
+  }
+  if (length > MAX_SCRATCH_BYTES) return Buffer.concat(chunks, length).toString("utf8");
+  if (length > scratch.byteLength) scratch = Buffer.allocUnsafeSlow(2 ** Math.ceil(Math.log2(length)));
+  let offset = 0;
+  for (const chunk of chunks) offset += chunk.copy(scratch, offset);
+  return scratch.toString("utf8", 0, length);
 }
 
 /** Encodes a FormData as bytes, with the content type that names its boundary. */
