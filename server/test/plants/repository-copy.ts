@@ -1,19 +1,8 @@
 // A copy of the repository's files, including uncommitted changes, in which a fault can be planted. The dependencies
-// are links to the installed ones; the packages of the repository itself are those of the copy.
+// are links to the installed ones; the packages of the repository itself are those of the copy. It lies beside the
+// repository, because hard links need the same file system.
 import { execFileSync } from "node:child_process";
-import {
-  cpSync,
-  lstatSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 
 export const REPOSITORY = resolve(import.meta.dirname, "../../..");
@@ -26,7 +15,7 @@ export type RepositoryCopy = {
 };
 
 export function createRepositoryCopy(): RepositoryCopy {
-  const path = realpathSync(mkdtempSync(join(tmpdir(), "gesso-plants-")));
+  const path = realpathSync(mkdtempSync(join(dirname(REPOSITORY), "gesso-plants-")));
   const listing = ["ls-files", "--cached", "--others", "--exclude-standard", "-z"];
   const files = execFileSync("git", listing, { cwd: REPOSITORY, maxBuffer: 64 * 1024 * 1024 });
   for (const file of files.toString().split("\0").filter(Boolean)) copyFile(file, path);
@@ -57,20 +46,10 @@ function copyFile(file: string, target: string): void {
   cpSync(source, join(target, file), { verbatimSymlinks: true });
 }
 
+/**
+ * Hard links, not symbolic ones: the isolation of decoder processes permits what is below the repository. Links to the
+ * packages of the repository are relative, so in the copy they lead to those of the copy.
+ */
 function linkDependencies(copy: string): void {
-  const installed = join(REPOSITORY, "node_modules");
-  const link = (name: string) => {
-    const real = realpathSync(join(installed, name));
-    const isOwnPackage = !real.startsWith(installed) && real.startsWith(REPOSITORY);
-    symlinkSync(isOwnPackage ? join(copy, relative(REPOSITORY, real)) : real, join(copy, "node_modules", name));
-  };
-  mkdirSync(join(copy, "node_modules"));
-  for (const name of readdirSync(installed)) {
-    if (!name.startsWith("@")) {
-      link(name);
-      continue;
-    }
-    mkdirSync(join(copy, "node_modules", name));
-    for (const scoped of readdirSync(join(installed, name))) link(`${name}/${scoped}`);
-  }
+  execFileSync("cp", ["-al", join(REPOSITORY, "node_modules"), join(copy, "node_modules")]);
 }
