@@ -14,6 +14,8 @@ const { values: options } = parseArgs({
   options: {
     requests: { type: "string", default: "400" },
     rounds: { type: "string", default: "3" },
+    /** Requests before the first round, so that every gateway runs compiled code. */
+    warmup: { type: "string", default: "600" },
     connections: { type: "string", default: "1,8,32" },
     /** Width and height of the image in pixels. Its file has 256 KiB with any of them. */
     side: { type: "string", default: "1024" },
@@ -86,7 +88,10 @@ const medianOf = (all: GatewayFigures[]): GatewayFigures => ({
 });
 
 try {
-  for (const gateway of gateways) await checkGateway(gateway);
+  for (const gateway of gateways) {
+    await checkGateway(gateway);
+    await measureGateway(gateway, { connections: 8, requests: Number(options.warmup) });
+  }
   for (const connections of options.connections.split(",").map(Number)) {
     const figures = new Map<string, GatewayFigures[]>(gateways.map(({ name }) => [name, []]));
     console.log(`\n${connections} connection${connections === 1 ? "" : "s"}`);
