@@ -5,6 +5,7 @@ import { z } from "zod";
 import type { RunClaim } from "../db/runs/open-runs.ts";
 import type { DeliveryClaim } from "../db/webhooks/delivery-queue.ts";
 import { Fault } from "../faults.ts";
+import type { Job } from "../kit/operation.ts";
 import type { WakeupReason } from "../runs/notifications.ts";
 import { createEngineNodes } from "./engine-nodes.ts";
 
@@ -45,9 +46,12 @@ export const EngineEnv = z.object({
     .describe("Seconds that the last worker of a replaced version waits for its runs after SIGTERM"),
 });
 
+/** What the engine gets of a run: its claim, and its plan if that is known and short. */
+export type RunInvocation = RunClaim & { plan?: Job[] };
+
 export type EngineClient = {
   /** `headers` are stored with the invocation. */
-  startRun(claim: RunClaim, headers?: Record<string, string>): Promise<void>;
+  startRun(invocation: RunInvocation, headers?: Record<string, string>): Promise<void>;
   startDelivery(claim: DeliveryClaim): Promise<void>;
   resolveWakeup(wakeupId: string, reason: WakeupReason): Promise<void>;
   /**
@@ -80,9 +84,9 @@ export function createEngineClient(urls: string): EngineClient {
   };
 
   return {
-    startRun: async (claim, headers) => {
-      const key = `${claim.run_id}#${claim.epoch}`;
-      await postOrThrow("/Run/run/send", claim, { ...headers, "idempotency-key": key });
+    startRun: async (invocation, headers) => {
+      const key = `${invocation.run_id}#${invocation.epoch}`;
+      await postOrThrow("/Run/run/send", invocation, { ...headers, "idempotency-key": key });
     },
     startDelivery: async (claim) => {
       await postOrThrow("/Webhook/deliver/send", claim, { "idempotency-key": `${claim.delivery_id}#${claim.epoch}` });

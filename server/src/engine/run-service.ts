@@ -1,13 +1,13 @@
 // Executes runs on Restate: each step is journalled, each wait is an awakeable with a timeout. Only the engine module
 // depends on Restate.
 import * as restate from "@restatedev/restate-sdk";
-import type { RunClaim } from "../db/runs/open-runs.ts";
 import { Fault, type FaultCode, type FaultDetails } from "../faults.ts";
 import type { Tracing } from "../observe/tracing.ts";
 import { executeRun, type RunSteps } from "../runs/execute.ts";
 import type { WakeupReason } from "../runs/notifications.ts";
 import type { EngineOperation, RunEngine } from "../runs/run-engine.ts";
 import { isTransient } from "../runs/transient-fault.ts";
+import type { RunInvocation } from "./engine-client.ts";
 import type { InFlightSteps } from "./in-flight-steps.ts";
 import { INVOCATION_TRACE_HEADER, type TraceStep, traceInvocation } from "./trace-invocation.ts";
 
@@ -80,9 +80,9 @@ export const runService = (steps: RunSteps, inFlightSteps: InFlightSteps, tracin
   restate.service({
     name: "Run",
     handlers: {
-      run: (context: restate.Context, claim: RunClaim) =>
+      run: (context: restate.Context, { plan, ...claim }: RunInvocation) =>
         traceInvocation(tracing, claim, context.request().headers.get(INVOCATION_TRACE_HEADER), (traceStep) =>
-          executeRun(claim, createRestateEngine(context, inFlightSteps, traceStep), steps),
+          executeRun(claim, createRestateEngine(context, inFlightSteps, traceStep), steps, plan),
         ),
     },
     options: {

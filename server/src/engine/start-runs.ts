@@ -4,7 +4,7 @@ import type { DispatchedRun } from "../db/runs/queue.ts";
 import { listRunTraces, type RunTrace } from "../db/runs/run-traces.ts";
 import { describeQueueSpan } from "../runs/run-spans.ts";
 import type { Services } from "../runs/services.ts";
-import type { EngineClient } from "./engine-client.ts";
+import type { EngineClient, RunInvocation } from "./engine-client.ts";
 import { formatInvocationTrace, INVOCATION_TRACE_HEADER } from "./trace-invocation.ts";
 
 type Dependencies = Pick<Services, "database" | "tracing" | "clock" | "log">;
@@ -19,13 +19,16 @@ export async function startRuns(
   const results = await Promise.allSettled(
     batch.map((claim) => {
       const trace = traces?.get(claim.run_id);
-      return trace ? startTracedRun(services, engineClient, claim, trace) : engineClient.startRun(toClaim(claim));
+      return trace ? startTracedRun(services, engineClient, claim, trace) : engineClient.startRun(toInvocation(claim));
     }),
   );
   return batch.filter((_, index) => results[index]!.status === "rejected");
 }
 
-const toClaim = ({ run_id, tenant_id, epoch }: DispatchedRun) => ({ run_id, tenant_id, epoch });
+const toInvocation = ({ run_id, tenant_id, epoch, plan }: DispatchedRun): RunInvocation => ({
+  ...{ run_id, tenant_id, epoch },
+  ...(plan && { plan }),
+});
 
 /** A run whose trace cannot be read starts without it. */
 const findTraces = async ({ database, log }: Dependencies, batch: DispatchedRun[]): Promise<Map<string, RunTrace>> => {
@@ -51,10 +54,10 @@ async function startTracedRun(
   await tracing.inContext(received, () =>
     tracing.inSpan({ name: "POST /Run/run/send", kind: "client", attributes }, () => {
       const parent = tracing.traceparent();
-      if (!parent) return engineClient.startRun(toClaim(claim));
+      if (!parent) return engineClient.startRun(toInvocation(claim));
       // Restate reads `traceparent`, for spans of its own.
       const headers = { traceparent: parent, [INVOCATION_TRACE_HEADER]: formatInvocationTrace(parent, now) };
-      return engineClient.startRun(toClaim(claim), headers);
+      return engineClient.startRun(toInvocation(claim), headers);
     }),
   );
 }

@@ -32,6 +32,8 @@ const modelIdOf = ({ options }: Job) => options?.model_id as string | undefined;
 const loraNamesIn = ({ options = {} }: Job) =>
   LORA_FIELDS.flatMap((field) => (options[field] as string | undefined) ?? []);
 
+export const namesCustomModels = (job: Job): boolean => modelIdOf(job) !== undefined || loraNamesIn(job).length > 0;
+
 /** Returns the models that the plan names, or undefined if the user may not use one of its models or LoRAs. */
 async function findUsableModels(
   { database, loras: allowedLoras }: Dependencies,

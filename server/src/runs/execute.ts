@@ -26,6 +26,8 @@ export type PlannedRequest = {
   sourceSlot?: number;
   /** Set if an earlier invocation of this run has already stored the result of the request. */
   earlierResult?: RequestResult;
+  /** The run is not started yet: the claim of the first attempt starts it. */
+  startsRun?: boolean;
 };
 type RequestResult = { files: StoredAsset[]; data?: JsonObject; offer: SelectedOffer };
 /**
@@ -37,6 +39,7 @@ export type ResolvedRequest = {
   job: Job<AssetRef>;
   offer: SelectedOffer;
   isWholeRun?: boolean;
+  startsRun?: boolean | undefined;
 };
 /** A request with the offer that produced its files. */
 export type FinishedRequest = { job: Job; offer: SelectedOffer; files: StoredAsset[] };
@@ -77,8 +80,8 @@ export type WakeupRequest = { wakeupId: string; seconds: number };
 
 /** The steps of a run. The engine may execute a step again after a crash, so each of them is idempotent. */
 export type RunSteps = {
-  /** Returns null if the claim is lost. */
-  planRequests(claim: RunClaim): Promise<RunPlan | null>;
+  /** Returns null if the claim is lost. `plan`: that of the run, if the caller knows it. */
+  planRequests(claim: RunClaim, plan?: Job[]): Promise<RunPlan | null>;
   resolveSources(claim: RunClaim, job: Job, filesByJob: StoredAsset[][]): Promise<ResolvedSources>;
   submit(claim: RunClaim, request: ResolvedRequest, attempt: AttemptStart): Promise<SubmitResult>;
   collectResult(claim: RunClaim, request: ResolvedRequest, attempt: SubmittedAttempt): Promise<CollectResult>;
@@ -96,12 +99,13 @@ export type RunOutcome =
 const FIRST_COLLECT_WAIT_SECONDS = 60;
 const MAX_COLLECT_WAIT_SECONDS = 600;
 
-type RunExecution = { claim: RunClaim; engine: RunEngine; steps: RunSteps };
+type RunExecution = { claim: RunClaim; engine: RunEngine; steps: RunSteps; jobs?: Job[] | undefined };
 /** The execution of one request. Requests of a job are executed side by side. */
 type RequestExecution = { claim: RunClaim; engine: FlowEngine; steps: RunSteps };
 
-export async function executeRun(claim: RunClaim, engine: RunEngine, steps: RunSteps): Promise<void> {
-  const outcome = await runToOutcome({ claim, engine, steps }).catch((thrown) => failedOutcome(toFault(thrown)));
+/** `jobs`: the plan of the run, if it is known. */
+export async function executeRun(claim: RunClaim, engine: RunEngine, steps: RunSteps, jobs?: Job[]): Promise<void> {
+  const outcome = await runToOutcome({ claim, engine, steps, jobs }).catch((thrown) => failedOutcome(toFault(thrown)));
   if (outcome) await engine.step("finish", () => steps.finishRun(claim, outcome));
 }
 
@@ -110,12 +114,12 @@ const canceledOutcome = (): RunOutcome => ({ status: "canceled", error: new Faul
 
 /** Returns undefined if the run has ended, or if the claim was lost: then another invocation ends the run. */
 async function runToOutcome(execution: RunExecution): Promise<RunOutcome | undefined> {
-  const { claim, engine, steps } = execution;
+  const { claim, engine, steps, jobs } = execution;
   const wakeup = engine.createWakeup();
   // Planning and the first submission are one journal entry if nothing is between them. Both are idempotent by what
   // they write to PostgreSQL, so a crash between them loses nothing that two entries would have saved.
   const { plan, submitted } = await engine.step("start", async () => {
-    const planned = await steps.planRequests(claim);
+    const planned = await steps.planRequests(claim, jobs);
     const request = planned && findWholeRun(planned);
     const attempt = { attemptNumber: 1, wakeupId: wakeup.id };
     return { plan: planned, ...(request && { submitted: await steps.submit(claim, request, attempt) }) };
@@ -128,18 +132,21 @@ async function runToOutcome(execution: RunExecution): Promise<RunOutcome | undef
 function findWholeRun({ requests }: RunPlan): ResolvedRequest | undefined {
   const [request] = requests;
   if (!request || requests.length > 1 || request.earlierResult || hasSources(request.job)) return undefined;
-  const { requestIndex, job, offer } = request;
-  return { requestIndex, job: job as Job<AssetRef>, offer, isWholeRun: true };
+  const { requestIndex, job, offer, startsRun } = request;
+  return { requestIndex, job: job as Job<AssetRef>, offer, isWholeRun: true, startsRun };
 }
 
-const hasSources = ({ images, mask, masks }: Job) => [images, mask, masks].some((source) => source !== undefined);
+export const hasSources = ({ images, mask, masks }: Job) =>
+  [images, mask, masks].some((source) => source !== undefined);
 
 async function runOnlyRequest(
   execution: RunExecution,
   plan: RunPlan,
   started: FirstSubmission,
 ): Promise<RunOutcome | undefined> {
-  const end = await runRequest(execution, findWholeRun(plan)!, started);
+  // The first submission has started the run.
+  const { startsRun: _, ...request } = findWholeRun(plan)!;
+  const end = await runRequest(execution, request, started);
   switch (end.state) {
     case "finished":
     case "claim_lost":

@@ -11,6 +11,8 @@ export function deriveId(runId: string, ...parts: (string | number)[]): string {
   return `${runId.slice(0, 13)}-7${hash.slice(0, 3)}-${variant}${hash.slice(4, 7)}-${hash.slice(7, 19)}`;
 }
 
+export const processingEventId = ({ run_id }: { run_id: string }): string => deriveId(run_id, "run.processing");
+
 /** The asset id of an image that is fetched for a run. Jobs of one run that use the same URL share the asset. */
 export const sourceAssetId = (runId: string, url: string): string => deriveId(runId, "source", url);
 

@@ -32,6 +32,28 @@ describe("planning", () => {
     expect((await findRun(database.db, TENANT, claim.run_id))!.status).toBe("processing");
   });
 
+  it("leaves the start of a run of one request to its first attempt, if its plan is known", async () => {
+    const claim = await claimUnstarted(jobFor());
+    const known = await planRequests(services, claim, [jobFor()]);
+    expect(known).toEqual({
+      requests: [{ requestIndex: 0, jobIndex: 0, job: jobFor(), offer: first.offer, startsRun: true }],
+    });
+    expect((await findRun(database.db, TENANT, claim.run_id))!.status).toBe("queued");
+  });
+
+  it.each([
+    ["has several jobs", [jobFor(), jobFor({ prompt: "q" })]],
+    ["needs several requests", [jobFor({ count: 3 })]],
+    ["has sources", [jobFor({ images: [{ asset: "01990000-0000-7000-8000-000000000001" }] })]],
+    ["names a LoRA", [jobFor({ options: { lora_1: "style" } })]],
+    ["has no offer", [jobFor({ model: "unknown" })]],
+  ])("starts a run whose known plan %s", async (_, jobs) => {
+    const claim = await claimUnstarted(...jobs);
+    const planned = await planRequests(services, claim, jobs).catch(() => null);
+    expect(planned?.requests.some(({ startsRun }) => startsRun)).not.toBe(true);
+    expect((await findRun(database.db, TENANT, claim.run_id))!.status).toBe("processing");
+  });
+
   it("starts nothing for a claim that names another tenant", async () => {
     const claim = await claimUnstarted(jobFor());
     expect(await plan({ ...claim, tenant_id: "01990000-0000-7000-8000-00000000ffff" })).toBeNull();

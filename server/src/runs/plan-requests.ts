@@ -1,10 +1,11 @@
-// First step of a run: marks it as started, selects an offer for each job, and splits jobs into provider requests.
+// First step of a run: marks it as started, selects an offer for each job, and splits jobs into provider requests. A run
+// of one request, whose plan the dispatcher has read, is started by the statement that claims its attempt.
 import type { RunClaim } from "../db/runs/open-runs.ts";
 import { startClaimedRun } from "../db/runs/start-run.ts";
 import type { Job } from "../kit/operation.ts";
-import { recheckCustomModels } from "./custom-models.ts";
-import type { PlannedRequest, RunPlan } from "./execute.ts";
-import { deriveId } from "./ids.ts";
+import { namesCustomModels, recheckCustomModels } from "./custom-models.ts";
+import { hasSources, type PlannedRequest, type RunPlan } from "./execute.ts";
+import { processingEventId } from "./ids.ts";
 import { type OfferDependencies, resolveOffer, selectOffer } from "./select-offer.ts";
 import type { Services } from "./services.ts";
 
@@ -14,9 +15,14 @@ const SEED_RANGE = 2 ** 32;
 
 type Dependencies = Pick<Services, "database" | "providers" | "loras" | "crashPoint">;
 
-/** Returns null if the run has ended or a later epoch has claimed it. */
-export async function planRequests(services: Dependencies, claim: RunClaim): Promise<RunPlan | null> {
-  const startedRun = await startClaimedRun(services.database, claim, deriveId(claim.run_id, "run.processing"));
+/** Returns null if the run has ended or a later epoch has claimed it. `plan`: that of a run that has not started. */
+export async function planRequests(services: Dependencies, claim: RunClaim, plan: Job[] = []): Promise<RunPlan | null> {
+  const onlyRequest = planOnlyRequest(services, plan);
+  if (onlyRequest) {
+    services.crashPoint("begun");
+    return { requests: [onlyRequest] };
+  }
+  const startedRun = await startClaimedRun(services.database, claim, processingEventId(claim));
   if (!startedRun) return null;
   services.crashPoint("begun");
   await recheckCustomModels(services, startedRun);
@@ -31,6 +37,19 @@ export async function planRequests(services: Dependencies, claim: RunClaim): Pro
     }),
   );
   return { requests };
+}
+
+/** Undefined if the run has several requests, or if something must be read first. */
+function planOnlyRequest(services: OfferDependencies, [job, ...others]: Job[]): PlannedRequest | undefined {
+  if (!job || others.length > 0 || job.request_count !== undefined || hasSources(job) || namesCustomModels(job))
+    return undefined;
+  try {
+    const [part, ...otherParts] = splitIntoRequests(services, job);
+    return otherParts.length > 0 ? undefined : { requestIndex: 0, jobIndex: 0, ...part!, startsRun: true };
+  } catch {
+    // No offer: the run fails after its start, like any other.
+    return undefined;
+  }
 }
 
 /**

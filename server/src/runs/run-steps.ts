@@ -17,7 +17,7 @@ export const runSteps = (services: RunStepServices): RunSteps => {
     maxSourceBytes: MAX_SOURCE_BYTES,
   });
   return {
-    planRequests: (claim) => planRequests(services, claim),
+    planRequests: (claim, plan) => planRequests(services, claim, plan),
     resolveSources: (claim, job, filesByJob) => resolveSources({ ...services, sourceBuffer }, claim, job, filesByJob),
     submit: (claim, request, attempt) => submit(services, claim, request, attempt),
     collectResult: (claim, request, attempt) => collectResult(services, claim, request, attempt),

@@ -17,6 +17,7 @@ import { setUpStep } from "../../test/support/step-setup.ts";
 import { expireAttemptLease, failAttempt, findLatestAttempt } from "../db/runs/attempts.ts";
 import { type RunClaim, requeueExpiredClaims } from "../db/runs/open-runs.ts";
 import { claimQueuedRuns } from "../db/runs/queue.ts";
+import { findRun } from "../db/runs/runs.ts";
 import { Fault } from "../faults.ts";
 import { providerBusy } from "../providers/call-provider.ts";
 import { submit } from "./submit.ts";
@@ -43,6 +44,21 @@ describe("submit", () => {
     const claim = await claimRun(database.db);
     const result = await submit(services, claim, requestTo(first), FIRST);
     expect(result).toMatchObject({ state: "produced", files: [{ sha256: sha256("pixels") }], warnings: [] });
+  });
+
+  it("starts a run that is not started, also if it must wait for a slot", async () => {
+    const statusOf = async ({ run_id }: RunClaim) => (await findRun(database.db, TENANT, run_id))!.status;
+    const startsRun = { ...requestTo(first), startsRun: true };
+    const claim = await claimRun(database.db, { isStarted: false });
+    expect(await submit(services, claim, startsRun, FIRST)).toMatchObject({ state: "running" });
+    expect(await statusOf(claim)).toBe("processing");
+    const waiting = await claimRun(database.db, { isStarted: false });
+    const closed = createFakeProvider("closed", { rateLimit: { concurrent: 0 } });
+    use(closed);
+    expect(await submit(services, waiting, { ...requestTo(closed), startsRun: true }, FIRST)).toMatchObject({
+      state: "wait",
+    });
+    expect(await statusOf(waiting)).toBe("processing");
   });
 
   it("sends nothing if a later epoch has claimed the run", async () => {

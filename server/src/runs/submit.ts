@@ -6,11 +6,13 @@ import { setTimeout as pause } from "node:timers/promises";
 import { claimAttempt } from "../db/runs/claim-attempt.ts";
 import { saveWakeup, type WakeupRegistration } from "../db/runs/open-requests.ts";
 import { pauseRun, type RunClaim } from "../db/runs/open-runs.ts";
+import { startClaimedRun } from "../db/runs/start-run.ts";
 import { Fault } from "../faults.ts";
+import type { Job } from "../kit/operation.ts";
 import { leaseSeconds } from "./attempt-lease.ts";
 import { estimateAttemptCost } from "./cost.ts";
 import type { AttemptStart, ResolvedRequest, SubmitResult } from "./execute.ts";
-import { attemptKey, toAttemptRef } from "./ids.ts";
+import { attemptKey, processingEventId, toAttemptRef } from "./ids.ts";
 import { acquireProviderSlot } from "./provider-slot.ts";
 import { resolveOffer } from "./select-offer.ts";
 import { type SendDependencies, sendToProvider } from "./send-to-provider.ts";
@@ -36,6 +38,9 @@ export async function submit(
   const { attemptNumber, wakeupId } = attempt;
   const waiting = { ...attempt, requestIndex: request.requestIndex };
   const slot = await acquireProviderSlot(services, claim, request, attemptNumber);
+  const start = request.startsRun ? { eventId: processingEventId(claim), plan: [request.job as Job] } : undefined;
+  if (start && slot.state !== "acquired" && !(await startClaimedRun(services.database, claim, start.eventId)))
+    return { state: "claim_lost" };
   if (slot.state === "use_other_offer") return { state: "retry", attemptNumber, delaySeconds: 0, offer: slot.offer };
   if (slot.state === "full")
     return waitWithClaim(services, claim, waiting, { seconds: slot.retryAfterSeconds, activity: "waiting_for_slot" });
@@ -58,6 +63,7 @@ export async function submit(
       spoolId: services.spool.id(),
       // Work with recovery `free` runs on our own machine, so it occupies a worker slot while it runs.
       runsLocally: offer.recovery === "free",
+      start,
     });
   // If the response of PostgreSQL is lost, the same token claims the attempt again: nothing was sent yet.
   const lease = await claimLease().catch(async (thrown) => {

@@ -194,6 +194,7 @@ export type StatementTypes = {
   "attempts.claim": {
     parameters: {
       claims: JsonParameter;
+      claim_seconds: number;
       run_ids: readonly string[];
     };
     row: {
@@ -2574,12 +2575,14 @@ export type StatementTypes = {
       tenant_ids: readonly string[];
       lanes: readonly string[];
       counts: readonly number[];
+      max_plan_bytes: number;
     };
     row: {
       run_id: string;
       tenant_id: string;
       epoch: number;
       lane: string;
+      plan: unknown;
     };
   };
   "queue.lane_load": {

@@ -1,10 +1,15 @@
 // Claims the right to submit an attempt. The row of the attempt and its lease are inserted before the request, in one
-// statement that is fenced by the epoch. Claims that are made at the same time share a statement.
+// statement that is fenced by the epoch. The first claim of a run can start it in the same statement. Claims that are
+// made at the same time share a statement.
+
+import type { Job } from "../../kit/operation.ts";
 import { isSuspendedSql } from "../access/suspension.ts";
 import type { Database } from "../connect.ts";
+import { SET_LAST_EVENT_XACT } from "../event-log.ts";
 import { gather } from "../gather.ts";
 import { statement } from "../statement.ts";
 import type { AttemptRef } from "./attempts.ts";
+import { CLAIM_SECONDS } from "./open-requests.ts";
 import type { RunClaim } from "./open-runs.ts";
 
 export type AttemptClaim = RunClaim &
@@ -23,23 +28,43 @@ export type AttemptClaim = RunClaim &
     spoolId?: string | undefined;
     /** The request runs in this installation and counts as its own work while it runs. */
     runsLocally: boolean;
+    /** Starts the run too, as start-run.ts does, with an event of this id and only if this is its plan. */
+    start?: { eventId: string; plan: Job[] } | undefined;
   };
 
 const CLAIM = statement(
   "attempts.claim",
   `with asked as (
-     select run_id, epoch, request_index, attempt_number, idempotency_key, provider, model, upstream, wakeup_id,
-       lease_seconds, runs_locally, price, lease_token, spool_id
-     from jsonb_to_recordset(:claims::jsonb) as asked (run_id uuid, epoch int, request_index smallint,
+     select run_id, tenant_id, epoch, request_index, attempt_number, idempotency_key, provider, model, upstream,
+       wakeup_id, lease_seconds, runs_locally, price, lease_token, spool_id, start_event_id, plan
+     from jsonb_to_recordset(:claims::jsonb) as asked (run_id uuid, tenant_id uuid, epoch int, request_index smallint,
        attempt_number smallint, idempotency_key text, provider text, model text, upstream text, wakeup_id text,
-       lease_seconds float, runs_locally boolean, price bigint, lease_token uuid, spool_id uuid)
+       lease_seconds float, runs_locally boolean, price bigint, lease_token uuid, spool_id uuid, start_event_id uuid,
+       plan jsonb)
    ), claim as (
-     update open_runs set activity = 'in_requests' from asked
+     update open_runs set activity = 'in_requests',
+       started_at = case when start_event_id is null then started_at else coalesce(started_at, now()) end,
+       claim_expires_at = case when start_event_id is null then claim_expires_at
+         else now() + make_interval(secs => :claim_seconds) end,
+       requeue_count = case when start_event_id is null then requeue_count else 0 end
+     from asked
      where open_runs.run_id = any(:run_ids::uuid[]) and open_runs.run_id = asked.run_id
-       and open_runs.epoch = asked.epoch
-     returning open_runs.run_id, tenant_id, lane, cancel_requested_at is not null as canceled
+       and open_runs.epoch = asked.epoch and open_runs.tenant_id = asked.tenant_id
+       and (start_event_id is null
+         or exists (select from runs where runs.run_id = asked.run_id and runs.plan = asked.plan))
+     returning open_runs.run_id, open_runs.tenant_id, lane, cancel_requested_at is not null as canceled, start_event_id
+   ), started as (
+     update runs set status = 'processing', progress = 0.01, started_at = now(), phase = 'submitting',
+       ${SET_LAST_EVENT_XACT}
+     from claim
+     where runs.run_id = any(:run_ids::uuid[]) and runs.run_id = claim.run_id and start_event_id is not null
+       and status = 'queued'
+     returning runs.run_id, runs.tenant_id, last_event_xact, start_event_id
+   ), event as (
+     insert into events (run_id, event_id, tenant_id, type, xact)
+     select run_id, start_event_id, tenant_id, 'run.processing', last_event_xact from started
    ), permitted as (
-     select asked.run_id, tenant_id, lane, epoch, request_index, attempt_number, idempotency_key, provider, model,
+     select asked.run_id, claim.tenant_id, lane, epoch, request_index, attempt_number, idempotency_key, provider, model,
        upstream, wakeup_id, lease_seconds, runs_locally, price, lease_token, spool_id
      from asked join claim using (run_id)
      where not canceled and (not ${isSuspendedSql("claim.tenant_id")} or exists (
@@ -83,6 +108,7 @@ const claimGathered = gather<AttemptClaim, ClaimedState>({
   async execute(db, claims) {
     const rows = await db.execute(CLAIM, {
       run_ids: claims.map(({ run_id }) => run_id),
+      claim_seconds: CLAIM_SECONDS,
       claims: JSON.stringify(claims.map(toRecord)),
     });
     const byRun = new Map(rows.map((row) => [row.run_id, row]));
@@ -96,21 +122,15 @@ const claimGathered = gather<AttemptClaim, ClaimedState>({
   },
 });
 
-const toRecord = ({
-  tenant_id: _,
-  wakeupId,
-  leaseSeconds,
-  leaseToken,
-  spoolId,
-  runsLocally,
-  ...rest
-}: AttemptClaim) => ({
+const toRecord = ({ wakeupId, leaseSeconds, leaseToken, spoolId, runsLocally, start, ...rest }: AttemptClaim) => ({
   ...rest,
   wakeup_id: wakeupId,
   lease_seconds: leaseSeconds,
   lease_token: leaseToken,
   spool_id: spoolId,
   runs_locally: runsLocally,
+  start_event_id: start?.eventId,
+  plan: start?.plan,
 });
 
 /**

@@ -3,8 +3,9 @@ import { v7 } from "uuid";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { attemptOf, cancelRun, claimRun, TENANT } from "../../../test/support/step-fixtures.ts";
 import { startTestDatabase, type TestDatabase } from "../../../test/support/test-database.ts";
+import type { Job } from "../../kit/operation.ts";
 import { findLatestAttempt } from "./attempts.ts";
-import { claimAttempt } from "./claim-attempt.ts";
+import { type AttemptClaim, claimAttempt } from "./claim-attempt.ts";
 import type { RunClaim } from "./open-runs.ts";
 import { startClaimedRun } from "./start-run.ts";
 import { receiveCallback, saveTicket } from "./tickets.ts";
@@ -22,11 +23,11 @@ const claimRuns = async (isStarted: boolean) => {
   return claims;
 };
 const stale = (claim: RunClaim): RunClaim => ({ ...claim, epoch: claim.epoch + 1 });
-const claimFirst = (claim: RunClaim, leaseToken = v7(), requestIndex = 0) =>
+const claimFirst = (claim: RunClaim, leaseToken = v7(), requestIndex = 0, start?: AttemptClaim["start"]) =>
   claimAttempt(database.db, {
     ...{ ...claim, ...attemptOf(claim), request_index: requestIndex, idempotency_key: claim.run_id, model: "flux-dev" },
     ...{ provider: "first", upstream: "m", price: 5, wakeupId: `wakeup ${claim.run_id}`, leaseToken },
-    ...{ leaseSeconds: 35, runsLocally: false },
+    ...{ leaseSeconds: 35, runsLocally: false, start },
   });
 const eventsOf = ({ run_id }: RunClaim) =>
   database.db.query<{ type: string }>("test.events", "select type from events where run_id = $1 order by xact, seq", [
@@ -66,6 +67,32 @@ it("attempts that are claimed together are claimed once, and not by a stale clai
     state: "intent",
     provider: "first",
   });
+});
+
+it("a first claim starts its run, and not with another plan, for another tenant or for a stale claim", async () => {
+  const claims = await claimRuns(false);
+  const [row] = await database.db.query<{ plan: Job[] }>("test.plan", "select plan from runs where run_id = $1", [
+    claims[0]!.run_id,
+  ]);
+  const { plan } = row!;
+  const asked = claims.map((claim, index) => {
+    if (index === 2) return stale(claim);
+    return index === 3 ? { ...claim, tenant_id: v7() } : claim;
+  });
+  const states = await Promise.all(
+    asked.map((claim, index) => {
+      const other = index === 4 ? [{ ...plan[0]!, count: 99 }] : plan;
+      return claimFirst(claim, v7(), 0, index === 5 ? undefined : { eventId: v7(), plan: other });
+    }),
+  );
+  const lost = "claim_lost";
+  expect(states).toEqual(["claimed", "claimed", lost, lost, lost, "claimed", "claimed", "claimed"]);
+  for (const [index, claim] of claims.entries()) {
+    const types = (await eventsOf(claim)).map(({ type }) => type);
+    expect(types).toEqual([2, 3, 4, 5].includes(index) ? ["run.queued"] : ["run.queued", "run.processing"]);
+  }
+  const repeated = await claimFirst(claims[0]!, v7(), 0, { eventId: v7(), plan });
+  expect([repeated, await eventsOf(claims[0]!)]).toMatchObject(["claimed_by_other", { length: 2 }]);
 });
 
 it("requests of one run that are claimed together are all claimed", async () => {

@@ -1,5 +1,7 @@
 // The queues of the dispatcher: one per tenant and lane, each found by index, so that a long queue of one tenant
 // costs the others nothing.
+
+import type { Job } from "../../kit/operation.ts";
 import { isSuspendedSql } from "../access/suspension.ts";
 import type { Database } from "../connect.ts";
 import { statement } from "../statement.ts";
@@ -34,20 +36,36 @@ export async function listQueues(db: Database): Promise<QueueKey[]> {
   return db.execute(LIST);
 }
 
-export type DispatchedRun = RunClaim & { lane: string };
+/** `plan`: null if it is too long for a request to the engine, or if the run was dispatched before. */
+export type DispatchedRun = RunClaim & { lane: string; plan: Job[] | null };
 
+/**
+ * The commit does not wait for the disk. If PostgreSQL crashes and has lost it, the runs are dispatched again in the
+ * same epoch, and the engine knows their invocations. Whatever a worker commits for such a run comes after it in the
+ * log, so nothing that depends on the claim is kept without it.
+ */
 const CLAIM = statement(
   "queue.claim",
-  `update open_runs set dispatched_at = now(), activity = 'working', claim_expires_at = now() + interval '20 seconds'
-   where run_id = any (array(
-     select first.run_id
-     from unnest(:tenant_ids::uuid[], :lanes::text[], :counts::int[]) as pick (tenant_id, lane, count), lateral (
-       select run_id from open_runs
-       where tenant_id = pick.tenant_id and lane = pick.lane and dispatched_at is null
-       order by run_id limit pick.count for update skip locked) as first
-     where not ${isSuspendedSql("pick.tenant_id")} and not ${isPausedSql("pick.tenant_id")}))
-   returning run_id, tenant_id, epoch, lane`,
-);
+  `with claimed as (
+     update open_runs
+     set dispatched_at = now(), activity = 'working', claim_expires_at = now() + interval '20 seconds'
+     where run_id = any (array(
+       select first.run_id
+       from unnest(:tenant_ids::uuid[], :lanes::text[], :counts::int[]) as pick (tenant_id, lane, count), lateral (
+         select run_id from open_runs
+         where tenant_id = pick.tenant_id and lane = pick.lane and dispatched_at is null
+         order by run_id limit pick.count for update skip locked) as first
+       where not ${isSuspendedSql("pick.tenant_id")} and not ${isPausedSql("pick.tenant_id")}))
+     returning run_id, tenant_id, epoch, lane
+   )
+   select run_id, tenant_id, epoch, lane,
+     (select plan from runs
+      where runs.run_id = claimed.run_id and epoch = 0 and pg_column_size(plan) < :max_plan_bytes) as plan
+   from claimed, (select set_config('synchronous_commit', 'off', true)) as without_wait`,
+).columns<{ plan: Job[] | null }>();
+
+/** The engine stores what it gets; a longer plan is read by the worker. */
+const MAX_PLAN_BYTES = 4096;
 
 /**
  * Claims `count` runs of each queue, oldest first. Fewer runs than requested mean that the queue is empty or its tenant
@@ -58,6 +76,7 @@ export async function claimQueuedRuns(db: Database, picks: (QueueKey & { count: 
     tenant_ids: picks.map((pick) => pick.tenant_id),
     lanes: picks.map((pick) => pick.lane),
     counts: picks.map((pick) => pick.count),
+    max_plan_bytes: MAX_PLAN_BYTES,
   });
 }
 
