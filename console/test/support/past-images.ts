@@ -32,8 +32,8 @@ const INSERT_RUNS = `with numbers as (
     from made order by n desc
     returning tenant_id, created_at
   )
-  insert into run_term_counts as counts (tenant_id, term, month, runs)
-  select tenant_id, term, date_trunc('month', created_at at time zone 'UTC')::date, count(*)
+  insert into run_counts as counts (tenant_id, term, month, runs)
+  select tenant_id, term_hash(tenant_id, term), date_trunc('month', created_at at time zone 'UTC')::date, count(*)
   from inserted, unnest(array['', 'status:completed']) as term group by 1, 2, 3
   on conflict (tenant_id, term, month) do update set runs = counts.runs + excluded.runs`;
 

@@ -64,7 +64,7 @@ const READ = statement(
    webhook_backlog, webhook_oldest_age,
    (select count(*) from webhook_set_aside_events)::int as set_aside_events,
    (select count(*) from outbox where due_at < now())::int as outbox_depth,
-   ${ageOfNextEventSql("run_index_cursor")} as index_lag,
+   ${ageOfNextEventSql("run_index_position")} as index_lag,
    ((select count(*) from pg_locks where locktype <> 'virtualxid')::float / (
      current_setting('max_locks_per_transaction')::int
        * (current_setting('max_connections')::int + current_setting('max_prepared_transactions')::int))) as lock_share

@@ -30,7 +30,7 @@ const show = async (runId: string, of = tenant) => {
   return { starred: run!.starred, tags: run!.tags };
 };
 const termsOf = (runId: string) =>
-  database.owner.query("test.terms", "select term from run_terms where run_id = $1 order by term", [runId]);
+  database.owner.query("test.terms", "select term from marked_runs where run_id = $1 order by term", [runId]);
 
 it("a run has no star and no tags, and then those that were set last", async () => {
   const runId = await insertOne();

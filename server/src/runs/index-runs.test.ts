@@ -25,14 +25,25 @@ const indexAll = async () => {
 };
 const search = async (tenant: string, q: string) =>
   (await listRunRows(database.db.forTenant(tenant), tenant, { q }, 10)).rows.map(({ run_id }) => run_id);
-const termsInTable = async (runId: string) =>
-  (
-    await database.owner.query<{ term: string }>(
-      "test.terms",
-      "select term from run_terms where run_id = $1 order by term",
-      [runId],
-    )
-  ).map(({ term }) => term);
+/** Whether the run has these terms in the index, and no others beside the periods of its id. */
+const hasTerms = async (tenant: string, runId: string, terms: string[]) => {
+  const [row] = await database.owner.query<{ holds: boolean }>(
+    "test.terms",
+    `select array(select unnest(terms) order by 1)
+       = array(select unnest(term_hashes($1, $3::text[]) || run_periods($1, $2)) order by 1) as holds
+     from run_index where run_id = $2 and tenant_id = $1`,
+    [tenant, runId, terms],
+  );
+  return row?.holds;
+};
+const countTerms = async (tenant: string) => {
+  const [row] = await database.owner.query<{ terms: number }>(
+    "test.count_terms",
+    "select coalesce(sum(cardinality(terms)), 0)::int as terms from run_index where tenant_id = $1",
+    [tenant],
+  );
+  return row!.terms;
+};
 
 async function acceptRun(tenant: string, prompt: string): Promise<string> {
   const run_id = v7();
@@ -77,12 +88,12 @@ describe("the index of runs", () => {
     await indexAll();
     expect(await search(tenant, "Boat")).toEqual([runId]);
     const open = ["root", "type:image-generation", "user:u", "word:a", "word:boat", "word:paper"];
-    expect(await termsInTable(runId)).toEqual(open);
+    expect(await hasTerms(tenant, runId, open)).toBe(true);
     await failRun(tenant);
     await indexAll();
-    expect(await termsInTable(runId)).toEqual(
-      [...open, "error:run_timeout", "provider:planned", "status:failed"].sort(),
-    );
+    const ended = [...open, "error:run_timeout", "provider:planned", "status:failed"];
+    expect(await hasTerms(tenant, runId, ended)).toBe(true);
+    expect(await search(tenant, "Boat")).toEqual([runId]);
     const month = new Date().toISOString().slice(0, 7);
     for (const term of ["", "root", "status:failed", "error:run_timeout"])
       expect([term, await countRunsByMonth(database.db, tenant, term)]).toEqual([term, [{ month, count: 1 }]]);
@@ -93,11 +104,50 @@ describe("the index of runs", () => {
     const tenant = v7();
     const runId = await acceptRun(tenant, "a kite");
     await indexAll();
-    const terms = await termsInTable(runId);
-    await database.owner.query("test.rewind", "update run_index_cursor set xact = 0, seq = 0");
+    const terms = ["root", "type:image-generation", "user:u", "word:a", "word:kite"];
+    expect(await hasTerms(tenant, runId, terms)).toBe(true);
+    await database.owner.query("test.rewind", "update run_index_position set xact = 0, seq = 0");
     await indexAll();
-    expect(await termsInTable(runId)).toEqual(terms);
+    expect(await hasTerms(tenant, runId, terms)).toBe(true);
     expect(await countRunsByMonth(database.db, tenant, "")).toMatchObject([{ count: 1 }]);
+  });
+});
+
+describe("counts by month", () => {
+  it("count a run once when two duties index it at the same time, before and after its end", async () => {
+    const tenant = v7();
+    const runs = Array.from({ length: 40 }, () => pastRun(tenant, "2026-06"));
+    await insertEndedRuns(database.owner, runs);
+    const accepted = runs.map((run) => ({
+      ...{ run_id: run.run_id!, tenant_id: tenant, month: "2026-06-01", is_open: true },
+      terms: ["model:m", "word:barn"],
+    }));
+    await Promise.all([
+      ...runs.map((run) => indexRunsNow([run])),
+      ...accepted.map((batch) => insertRunTerms(database.db, [batch])),
+      indexRunsNow(runs),
+    ]);
+    for (const term of ["", "model:m", "status:completed"])
+      expect([term, await countRunsByMonth(database.db, tenant, term)]).toEqual([
+        term,
+        [{ month: "2026-06", count: 40 }],
+      ]);
+    expect(await search(tenant, "barn")).toHaveLength(10);
+  }, 30_000);
+
+  it("are those of the previous version while its runs are not indexed yet", async () => {
+    const tenant = v7();
+    await database.owner.query(
+      "test.previous",
+      "insert into run_term_counts (tenant_id, term, month, runs) values ($1, '', '2026-01-01', 7)",
+      [tenant],
+    );
+    const setBackfill = (before: string | null) =>
+      database.owner.query("test.backfill", "update run_index_position set backfill_before = $1", [before]);
+    await setBackfill(v7());
+    expect(await countRunsByMonth(database.db.forTenant(tenant), tenant, "")).toEqual([{ month: "2026-01", count: 7 }]);
+    await setBackfill(null);
+    expect(await countRunsByMonth(database.db.forTenant(tenant), tenant, "")).toEqual([]);
   });
 });
 
@@ -118,10 +168,32 @@ describe("a deleted run", () => {
     const run = pastRun(tenant, "2026-03", "a secret");
     await insertEndedRuns(database.owner, [run]);
     await tombstoneRun(database.db.forTenant(tenant), tenant, run.run_id!, v7());
-    const batch = { run_id: run.run_id!, tenant_id: tenant, month: "2026-03-01", terms: ["word:secret"] };
-    expect(await insertRunTerms(database.db, [batch])).toBe(0);
-    expect(await termsInTable(run.run_id!)).toEqual([]);
+    for (const is_open of [false, true]) {
+      const batch = { run_id: run.run_id!, tenant_id: tenant, month: "2026-03-01", terms: ["word:secret"], is_open };
+      expect(await insertRunTerms(database.db, [batch])).toBe(0);
+    }
+    expect(await countTerms(tenant)).toBe(0);
     expect(await countRunsByMonth(database.db, tenant, "")).toEqual([]);
+  });
+
+  it("is removed from the index of the previous version too, and from the new one with its row", async () => {
+    const tenant = v7();
+    const run = pastRun(tenant, "2026-03", "a secret");
+    await insertEndedRuns(database.owner, [run]);
+    await indexRunsNow([run]);
+    await database.owner.query(
+      "test.previous_index",
+      `with known as (insert into indexed_runs (run_id, tenant_id, terms) values ($1, $2, '{word:secret}'))
+       insert into run_terms (run_id, tenant_id, term) values ($1, $2, 'word:secret')`,
+      [run.run_id, tenant],
+    );
+    const rowsOf = (table: string) =>
+      database.owner.query(`test.rows_${table}`, `select run_id from ${table} where run_id = $1`, [run.run_id]);
+    await tombstoneRun(database.db.forTenant(tenant), tenant, run.run_id!, v7());
+    expect(await rowsOf("run_terms")).toEqual([]);
+    expect(await rowsOf("run_index")).toHaveLength(1);
+    await database.owner.query("test.delete", "delete from runs where run_id = $1", [run.run_id]);
+    expect(await rowsOf("run_index")).toEqual([]);
   });
 
   it("leaves no term when it is deleted while it is indexed", async () => {
@@ -132,8 +204,7 @@ describe("a deleted run", () => {
       ...runs.map((run) => indexRunsNow([run])),
       ...runs.map(({ run_id }) => tombstoneRun(database.db.forTenant(tenant), tenant, run_id!, v7())),
     ]);
-    const left = await database.owner.query("test.left", "select term from run_terms where tenant_id = $1", [tenant]);
-    expect(left).toEqual([]);
+    expect(await countTerms(tenant)).toBe(0);
     expect(await countRunsByMonth(database.db, tenant, "")).toEqual([]);
   }, 30_000);
 });
@@ -147,7 +218,7 @@ async function indexRunsNow(runs: TestRun[]): Promise<void> {
   await insertRunTerms(
     database.db,
     found.map((run) => ({
-      ...{ run_id: run.run_id, tenant_id: run.tenant_id, terms: termsOfRun(run) },
+      ...{ run_id: run.run_id, tenant_id: run.tenant_id, is_open: false, terms: termsOfRun(run) },
       month: `${run.created_at.toISOString().slice(0, 7)}-01`,
     })),
   );

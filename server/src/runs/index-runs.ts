@@ -10,7 +10,7 @@ import {
   saveRunIndexPosition,
   type UnindexedRun,
 } from "../db/runs/run-index.ts";
-import { termsOfRun } from "../db/runs/search-terms.ts";
+import { isOpenStatus, termsOfRun } from "../db/runs/search-terms.ts";
 import type { Services } from "./services.ts";
 
 const EVENTS_PER_TURN = 500;
@@ -54,6 +54,7 @@ const indexBatch = (database: Dependencies["database"], runs: UnindexedRun[]): P
         run_id: run.run_id,
         tenant_id: run.tenant_id,
         month: `${run.created_at.toISOString().slice(0, 7)}-01`,
+        is_open: isOpenStatus(run.status),
         terms: termsOfRun(run),
       })),
   );

@@ -54,16 +54,7 @@ export async function countBrokenTrees(
   return { trees: trees.size, tombstones, broken };
 }
 
-const TABLES = [
-  "runs",
-  "archived_runs",
-  "attempts",
-  "planned_requests",
-  "transfers",
-  "assets",
-  "run_terms",
-  "indexed_runs",
-];
+const TABLES = ["runs", "archived_runs", "attempts", "planned_requests", "transfers", "assets", "run_index"];
 
 export async function countRows(owner: Database): Promise<Record<string, number>> {
   const counts = TABLES.map((table) => `(select count(*) from ${table})::int as ${table}`);

@@ -101,12 +101,11 @@ const otherInserts = (isSlim: boolean) => [
    select run_id, tenant_id, date_trunc('month', at at time zone 'UTC')::date as month,
      array(select distinct 'word:' || word from unnest(string_to_array(prompt, ' ')) as word) || ${fieldTerms(isSlim)} as terms
    from past`,
-  "insert into indexed_runs (run_id, tenant_id, terms) select run_id, tenant_id, terms from past_terms order by run_id",
-  `insert into run_terms (tenant_id, term, run_id)
-   select tenant_id, term collate "C", run_id from past_terms, unnest(terms) as term
-   order by tenant_id, term collate "C", run_id`,
-  `insert into run_term_counts as counts (tenant_id, term, month, runs)
-   select tenant_id, term, month, count(*) from past_terms, unnest(terms || array['']) as term
+  `insert into run_index (run_id, tenant_id, is_open, terms)
+   select run_id, tenant_id, false, term_hashes(tenant_id, terms) || run_periods(tenant_id, run_id)
+   from past_terms order by run_id`,
+  `insert into run_counts as counts (tenant_id, term, month, runs)
+   select tenant_id, term_hash(tenant_id, term), month, count(*) from past_terms, unnest(terms || array['']) as term
    where term not like 'word:%' group by tenant_id, term, month
    on conflict (tenant_id, term, month) do update set runs = counts.runs + excluded.runs`,
 ];

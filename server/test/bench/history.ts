@@ -104,7 +104,7 @@ async function grow(known: Known, runs: number, days: number): Promise<void> {
   const count = runs - known.runs;
   await insertFinishedRuns(client, { ...known, tenantId: known.tenant_id, keyId: known.key_id, count, days, isSlim });
   // The copies have their terms, and are behind the position of the sums of usage, which are built again.
-  await client.query("update run_index_cursor set backfill_before = null");
+  await client.query("update run_index_position set backfill_before = null");
   await client.query("update daily_usage_cursor set xact = null");
   await client.query("vacuum (analyze)");
   console.log(`${runs} runs of ${days} days: inserted in ${((performance.now() - startedAt) / 1000).toFixed(0)} s`);

@@ -37,12 +37,17 @@ type Installation = InsertedRuns & { key: string; key_id: string };
 async function checkTerms(): Promise<void> {
   const { rows } = await client.query(
     `select runs.user_id, runs.key_id, run_type, parent_run_id, model, provider, status, error ->> 'code' as error_code,
-       inputs ->> 'prompt' as prompt, terms
-     from runs join indexed_runs using (run_id) order by run_id limit 300`,
+       inputs ->> 'prompt' as prompt, run_id, tenant_id
+     from runs order by run_id limit 300`,
   );
-  for (const { terms, ...run } of rows) {
-    const [expected, found] = [termsOfRun(run).sort(), [...terms].sort()];
-    if (JSON.stringify(expected) !== JSON.stringify(found)) throw new Error(`${found} instead of ${expected}`);
+  for (const { run_id, tenant_id, ...run } of rows) {
+    const expected = termsOfRun(run);
+    const { rowCount } = await client.query(
+      `select from run_index where run_id = $1 and array(select unnest(terms) order by 1)
+         = array(select unnest(term_hashes($2, $3::text[]) || run_periods($2, $1)) order by 1)`,
+      [run_id, tenant_id, expected],
+    );
+    if (rowCount === 0) throw new Error(`${run_id} does not have the terms ${expected}`);
   }
 }
 
@@ -64,7 +69,7 @@ async function measure(): Promise<void> {
   if (!isKnown) writeFileSync(known, JSON.stringify(installation));
   const sizes = await client.query(
     `select relname, pg_size_pretty(pg_total_relation_size(oid)) as size from pg_class
-     where relname in ('runs', 'run_terms', 'indexed_runs') order by relname`,
+     where relname in ('runs', 'run_index') order by relname`,
   );
   for (const { relname, size } of sizes.rows) console.log(`  ${relname.padEnd(14)} ${size}`);
 

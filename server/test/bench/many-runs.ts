@@ -67,13 +67,11 @@ const INSERTS = [
        || case when n % 2 = 0 then array['key:' || '{key_id}'] else '{}' end
        || case when group_start = n then array['root'] else '{}' end as terms
    from past_runs`,
-  `insert into indexed_runs (run_id, tenant_id, terms)
-   select run_id, $1::uuid, terms from past_terms where $2::uuid is not null order by run_id`,
-  `insert into run_terms (tenant_id, term, run_id)
-   select $1::uuid, term collate "C", run_id from past_terms, unnest(terms) as term where $2::uuid is not null
-   order by term collate "C", run_id`,
-  `insert into run_term_counts (tenant_id, term, month, runs)
-   select $1::uuid, term, month, count(*) from past_terms, unnest(terms || array['']) as term
+  `insert into run_index (run_id, tenant_id, is_open, terms)
+   select run_id, $1::uuid, false, term_hashes($1::uuid, terms) || run_periods($1::uuid, run_id)
+   from past_terms where $2::uuid is not null order by run_id`,
+  `insert into run_counts (tenant_id, term, month, runs)
+   select $1::uuid, term_hash($1::uuid, term), month, count(*) from past_terms, unnest(terms || array['']) as term
    where term not like 'word:%' and $2::uuid is not null group by term, month`,
 ];
 
@@ -99,9 +97,9 @@ export async function insertManyRuns(client: pg.Client, { tenantId, keyId, count
      where n % 1000 = 0`,
     [tenantId],
   );
-  await client.query("update run_index_cursor set xact = 0, seq = 0, backfill_before = null");
+  await client.query("update run_index_position set xact = 0, seq = 0, backfill_before = null");
   await client.query(
-    "vacuum (analyze) runs, run_terms, indexed_runs, unsuccessful_runs, run_term_counts, run_marks, attempts, transfers",
+    "vacuum (analyze) runs, run_index, unsuccessful_runs, run_counts, run_marks, marked_runs, attempts, transfers",
   );
   const { rows } = await client.query<{ run_id: string }>(
     "select run_id from past_runs where n = $1::int / 2 or n % ($1::int / 1000) = 0 order by n = $1::int / 2 desc",

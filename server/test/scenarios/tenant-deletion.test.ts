@@ -278,8 +278,8 @@ it.concurrent("a deleted tenant leaves no text, file or id behind, also if the w
   // Runs are indexed within seconds after they have ended; the rows of the other tenant change until then.
   const listUnindexed = () =>
     environment.query(
-      `select from runs left join indexed_runs using (run_id)
-       where finished_at is not null and 'status:' || runs.status <> all (coalesce(terms, '{}'))`,
+      `select from runs left join run_index using (run_id)
+       where finished_at is not null and is_open is distinct from false`,
     );
   await waitUntil(listUnindexed, (rows) => rows.length === 0, 30);
 
@@ -288,7 +288,7 @@ it.concurrent("a deleted tenant leaves no text, file or id behind, also if the w
   expect(before).toEqual(
     expect.arrayContaining([
       ...["api_keys", "attempts", "audit_log", "idempotency_keys", "lora_names", "members", "models", "prompts"],
-      ...["indexed_runs", "prompt_versions", "run_terms", "runs", "tenants", "webhook_deliveries", "webhook_endpoints"],
+      ...["prompt_versions", "runs", "tenants", "webhook_deliveries", "webhook_endpoints"],
     ]),
   );
   expect(await findInEngine(CANARY)).not.toEqual([]);

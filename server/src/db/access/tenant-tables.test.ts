@@ -55,7 +55,7 @@ const NOT_EXPORTED = [
   ...["expiring_runs", "idempotency_keys", "lora_names", "open_deliveries", "open_requests", "open_runs"],
   ...["orphaned_objects", "outbox", "planned_requests", "queue_start_rates", "run_references", "staged_runs"],
   ...["audit_pending", "console_codes", "console_sessions", "indexed_runs", "run_term_counts", "run_terms"],
-  ...["client_requests", "daily_usage", "storage_usage"],
+  ...["client_requests", "daily_usage", "storage_usage", "marked_runs", "run_counts", "run_index"],
   ...["archived_runs", "archived_transfers", "archived_usage"],
   ...["token_buckets", "unsuccessful_runs", "webhook_circuit_breakers", "webhook_listeners", "webhook_progress_sent"],
   ...["pauses", "webhook_replays", "webhook_secrets", "webhook_set_aside_events"],

@@ -14,6 +14,7 @@ export const RUN_TABLES = {
   expiring_runs: "run_id",
   run_marks: "run_id",
   indexed_runs: "run_id",
+  run_index: "run_id",
   archived_runs: "run_id",
   assets: "run_id",
   transfers: "cause_id",
@@ -46,6 +47,9 @@ export const TENANT_CONDITIONS: Record<string, string> = {
   run_terms: OWN,
   run_term_counts: OWN,
   indexed_runs: OWN,
+  run_index: OWN,
+  run_counts: OWN,
+  marked_runs: OWN,
   assets: OWN,
   // After the assets: their deletion changes these sums.
   storage_usage: OWN,
@@ -89,6 +93,6 @@ export const INSTALLATION_TABLES = [
   ...["audit_checkpoints", "audit_head"],
   ...["circuit_breakers", "engine_incarnation", "event_clock", "leases", "provider_rate_limits", "retention"],
   "lost_event_positions",
-  ...["daily_usage_cursor", "run_index_cursor"],
+  ...["daily_usage_cursor", "run_index_cursor", "run_index_position"],
   ...["schema_migrations", "tenant_deletions", "webhook_cursor", "workers"],
 ];

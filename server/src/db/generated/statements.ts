@@ -2815,7 +2815,7 @@ export type StatementTypes = {
     };
     row: {
       month: string | null;
-      count: number;
+      count: number | null;
     };
   };
   "run_index.find_runs": {
@@ -2838,10 +2838,9 @@ export type StatementTypes = {
       is_deleted: boolean | null;
     };
   };
-  "run_index.insert_terms": {
+  "run_index.index_runs": {
     parameters: {
       runs: JsonParameter;
-      run_ids: readonly string[];
     };
     row: {
       runs: number | null;
@@ -3150,21 +3149,6 @@ export type StatementTypes = {
       run_id: string;
     };
   };
-  "runs.intersect_terms": {
-    parameters: {
-      tenant_id: string;
-      terms: readonly string[];
-      before: string;
-      lowest: string;
-      limit: number;
-      max_seeks: number;
-    };
-    row: {
-      run_ids: string[] | null;
-      next_before: string | null;
-      seeks: number | null;
-    };
-  };
   "runs.list": {
     parameters: {
       tenant_id: string;
@@ -3182,7 +3166,8 @@ export type StatementTypes = {
       roots: boolean | null | undefined;
       created_after: Date | string | null | undefined;
       created_before: Date | string | null | undefined;
-      index_only_terms: readonly string[] | null | undefined;
+      words: readonly string[] | null | undefined;
+      marks: readonly string[] | null | undefined;
       limit: number;
     };
     row: {
@@ -3286,6 +3271,35 @@ export type StatementTypes = {
       finished_at: Date | null;
       expires_at: Date | null;
       deleted_at: Date | null;
+    };
+  };
+  "runs.search": {
+    parameters: {
+      tenant_id: string;
+      terms: readonly string[];
+      before: string;
+      lowest: string;
+      limit: number;
+      max_entries: number;
+    };
+    row: {
+      run_ids: string[] | null;
+      next_before: string | null;
+    };
+  };
+  "runs.search_marked": {
+    parameters: {
+      tenant_id: string;
+      terms: readonly string[];
+      marks: readonly string[];
+      before: string;
+      lowest: string;
+      limit: number;
+      max_lookups: number;
+    };
+    row: {
+      run_ids: string[] | null;
+      next_before: string | null;
     };
   };
   "runs.tombstone": {

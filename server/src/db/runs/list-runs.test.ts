@@ -114,10 +114,17 @@ describe("a list of runs", () => {
     60_000,
   );
 
-  it("reads a bounded number of rows: a page can be empty although there are more runs", async () => {
-    const { rows, nextBefore } = await listRunRows(db(), TENANT, { q: "harbour lighthouse" }, 21);
-    expect(rows).toEqual([]);
-    expect(nextBefore).toEqual(expect.any(String));
+  it("reads a bounded number of entries: a search can find nothing although there is more to search", async () => {
+    const search = (maxEntries: number, before: string) =>
+      db().query<{ run_ids: string[]; next_before: string | null }>(
+        "test.search",
+        `select run_ids, next_before from search_runs($1, '{word:harbour,word:lighthouse}', $2,
+           '00000000-0000-0000-0000-000000000000', 20, $3)`,
+        [TENANT, before, maxEntries],
+      );
+    const newest = runs.at(-1)!.run_id!;
+    expect(await search(100, newest)).toEqual([{ run_ids: [], next_before: runs[COUNT - 1001]!.run_id }]);
+    expect(await search(20_000, newest)).toEqual([{ run_ids: [], next_before: null }]);
   });
 
   it("has the children of a run, with any filter", async () => {
@@ -158,7 +165,11 @@ describe("a list of runs", () => {
     expect(await tombstoneRun(db(), TENANT, run_id, v7())).toBe(true);
     expect(await collect({ q: "zeppelin" })).toEqual([]);
     expect(await collect({ tag: "gone" })).toEqual([]);
-    const terms = await database.owner.query("test.terms", "select term from run_terms where run_id = $1", [run_id]);
+    const terms = await database.owner.query(
+      "test.terms",
+      "select run_id from run_index where run_id = $1 and terms <> '{}' union all select run_id from marked_runs where run_id = $1",
+      [run_id],
+    );
     const marks = await database.owner.query("test.marks", "select tags from run_marks where run_id = $1", [run_id]);
     expect([terms, marks]).toEqual([[], []]);
     expect(await saveRunMarks(db(), { run_id, tenant_id: TENANT }, { starred: true })).toBeUndefined();
@@ -171,5 +182,12 @@ describe("a list of runs", () => {
       expect([filter, rows]).toEqual([filter, []]);
     }
     expect((await listRunRows(foreign, OTHER_TENANT, { q: "zeppelin" }, 100)).rows).toHaveLength(1);
+    const text = `select find_indexed_runs(term_hashes($1, '{word:harbour}'), run_periods($1, $2), $3, $4, 10) as ids`;
+    const [highest, lowest] = ["ffffffff-ffff-ffff-ffff-ffffffffffff", "00000000-0000-0000-0000-000000000000"];
+    const values = [TENANT, runs[0]!.run_id, highest, lowest];
+    expect(await foreign.query("test.foreign", text, values)).toEqual([{ ids: [] }]);
+    expect(await database.db.query("test.without_tenant", text, values)).toEqual([{ ids: [] }]);
+    const [own] = await db().query<{ ids: string[] }>("test.own", text, values);
+    expect(own!.ids).toHaveLength(10);
   });
 });

@@ -1,10 +1,10 @@
 // Lists runs of a tenant, newest first. Every request reads a bounded number of rows whatever its filters are: it scans
-// a window of the newest rows, then intersects the lists of the index of terms. If the bound is reached, the page is
-// short and says where the next one continues.
+// a window of the newest rows, then searches the index of terms. If the bound is reached, the page is short and says
+// where the next one continues.
 import type { Database } from "../connect.ts";
 import { statement, statementVariants } from "../statement.ts";
 import { type RunRow, runColumns } from "./runs.ts";
-import { indexOnlyTerms, splitIntoWords, type TermFilter, termsOfFilter } from "./search-terms.ts";
+import { marksOfFilter, splitIntoWords, type TermFilter, termsOfFilter, wordsOfFilter } from "./search-terms.ts";
 
 type RunListFilter = TermFilter & {
   before?: string | undefined;
@@ -20,9 +20,13 @@ type RunListPage = { rows: RunRow[]; nextBefore: string | null };
 const WINDOW_ROWS = 1000;
 /** Windows of one request, for filters that the index does not help with. */
 const MAX_WINDOWS = 4;
-/** Index look-ups of one request. */
-const MAX_SEEKS = 500;
-/** Runs that one intersection returns at least, if there are so many, before they are compared with the filters. */
+/** Entries of the rarest term that one search reads from the index, about. */
+const MAX_INDEX_ENTRIES = 10_000;
+/** Runs with a star or a tag that one search looks up in the index. */
+const MAX_MARKED_RUNS = 500;
+/** Searches of one request. Another one follows if the runs of the one before do not match all filters. */
+const MAX_SEARCHES = 3;
+/** Runs that one search returns at least, if there are so many, before they are compared with the filters. */
 const MIN_FOUND_RUNS = 20;
 
 /** A run gets its id up to an hour before it is accepted. */
@@ -89,7 +93,7 @@ const LIST_WINDOW = statementVariants(
        where ${windowSql(source)} limit :window
      ) as candidates
      where ${CONDITIONS}
-     and (:index_only_terms?::text[] is null or run_has_terms(:tenant_id, :index_only_terms?, run_id))
+     and (:words?::text[] is null or run_has_all_terms(:tenant_id, :words?, :marks?::text[], run_id))
      order by run_id desc limit :limit`,
     ]),
   ),
@@ -107,11 +111,17 @@ const FIND_WINDOW_END = statementVariants(
   ),
 );
 
-const INTERSECT = statement(
-  "runs.intersect_terms",
-  `select run_ids, next_before, seeks
-   from find_runs_by_terms(:tenant_id, :terms::text[], :before, :lowest, :limit, :max_seeks)`,
-).columns<{ run_ids: string[]; seeks: number }>();
+const SEARCH = statement(
+  "runs.search",
+  `select run_ids, next_before
+   from search_runs(:tenant_id, :terms::text[], :before, :lowest, :limit, :max_entries)`,
+).columns<{ run_ids: string[] }>();
+
+const SEARCH_MARKED = statement(
+  "runs.search_marked",
+  `select run_ids, next_before
+   from search_marked_runs(:tenant_id, :terms::text[], :marks::text[], :before, :lowest, :limit, :max_lookups)`,
+).columns<{ run_ids: string[] }>();
 
 const LIST_FOUND = statement(
   "runs.list_found",
@@ -140,25 +150,25 @@ export async function listRunRows(
   if (filter.q !== undefined && splitIntoWords(filter.q).length === 0) return { rows: [], nextBefore: null };
   const search: RunSearch = { db, tenantId, filter, limit, ...idRange(filter), rows: [] };
   const source = selectSource(filter);
-  const terms = SOURCES[source].hasTerms ? termsOfFilter(filter) : [];
+  const hasIndex = SOURCES[source].hasTerms && termsOfFilter(filter).length + marksOfFilter(filter).length > 0;
   // A window cannot find words, stars and tags faster than the index, which alone has them.
-  if (terms.length > 0 && indexOnlyTerms(filter).length > 0)
-    return { nextBefore: await intersectTerms(search, terms), rows: search.rows };
-  const nextBefore = await scanWindows(search, source, terms.length > 0 ? 1 : MAX_WINDOWS);
-  if (terms.length === 0 || nextBefore === null || search.rows.length >= limit)
-    return { rows: search.rows, nextBefore };
-  return { nextBefore: await intersectTerms({ ...search, before: nextBefore }, terms), rows: search.rows };
+  if (hasIndex && wordsOfFilter(filter).length + marksOfFilter(filter).length > 0)
+    return { nextBefore: await searchIndex(search), rows: search.rows };
+  const nextBefore = await scanWindows(search, source, hasIndex ? 1 : MAX_WINDOWS);
+  if (!hasIndex || nextBefore === null || search.rows.length >= limit) return { rows: search.rows, nextBefore };
+  return { nextBefore: await searchIndex({ ...search, before: nextBefore }), rows: search.rows };
 }
 
 /** Adds the matching rows of the next windows. Returns where to continue; null at the end. */
 async function scanWindows(search: RunSearch, source: SourceName, maxWindows: number): Promise<string | null> {
   const { db, limit, lowest, rows } = search;
-  const listed = indexOnlyTerms(search.filter);
-  const index_only_terms = listed.length > 0 ? listed : undefined;
+  const [words, marks] = [wordsOfFilter(search.filter), marksOfFilter(search.filter)];
+  const isIndexed = words.length + marks.length > 0;
+  const indexed = { words: isIndexed ? words : undefined, marks: isIndexed ? marks : undefined };
   let { before } = search;
   for (let count = 0; count < maxWindows; count++) {
     const range = { before, lowest, window: WINDOW_ROWS };
-    const parameters = { ...filterParameters(search), ...range, index_only_terms, limit: limit - rows.length };
+    const parameters = { ...filterParameters(search), ...range, ...indexed, limit: limit - rows.length };
     rows.push(...(await db.execute(LIST_WINDOW.get(source)!, parameters)));
     if (rows.length >= limit) return rows.at(-1)!.run_id;
     const { tenant_id, parent_run_id, status } = parameters;
@@ -170,24 +180,31 @@ async function scanWindows(search: RunSearch, source: SourceName, maxWindows: nu
 }
 
 /** Adds the matching runs of the index. Returns where to continue; null at the end. */
-async function intersectTerms(search: RunSearch, terms: string[]): Promise<string | null> {
-  const { db, tenantId: tenant_id, lowest, limit, rows } = search;
+async function searchIndex(search: RunSearch): Promise<string | null> {
+  const { db, limit, rows } = search;
   let { before } = search;
-  for (let seeks = 0; seeks < MAX_SEEKS; ) {
-    const range = { before, lowest, max_seeks: MAX_SEEKS - seeks };
+  for (let count = 0; count < MAX_SEARCHES; count++) {
     const missing = Math.max(MIN_FOUND_RUNS, limit - rows.length);
-    const [found] = await db.execute(INTERSECT, { tenant_id, terms, ...range, limit: missing });
-    const { run_ids, next_before } = found!;
-    seeks += found!.seeks;
+    const { run_ids, next_before } = await searchOnce(search, before, missing);
     if (run_ids.length > 0) {
       const matching = await db.execute(LIST_FOUND, { ...filterParameters(search), run_ids });
       rows.push(...matching.slice(0, limit - rows.length));
       if (rows.length >= limit) return rows.at(-1)!.run_id;
     }
-    if (next_before === null) return null;
+    if (next_before === null || run_ids.length < missing) return next_before;
     before = next_before;
   }
   return before;
+}
+
+async function searchOnce({ db, tenantId: tenant_id, filter, lowest }: RunSearch, before: string, limit: number) {
+  const [terms, marks] = [termsOfFilter(filter), marksOfFilter(filter)];
+  const range = { tenant_id, terms, before, lowest, limit };
+  const [found] =
+    marks.length > 0
+      ? await db.execute(SEARCH_MARKED, { ...range, marks, max_lookups: MAX_MARKED_RUNS })
+      : await db.execute(SEARCH, { ...range, max_entries: MAX_INDEX_ENTRIES });
+  return found!;
 }
 
 function filterParameters({ tenantId, filter }: RunSearch) {

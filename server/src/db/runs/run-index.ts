@@ -1,6 +1,6 @@
 // The index of runs by terms: which runs are not indexed yet, and inserting their terms. Indexing a run again changes
 // nothing but the terms it has gained, so the position is stored after the terms, and every run is indexed at least
-// once.
+// once. The database stores each term as a hash of the tenant and the term.
 import type { Database } from "../connect.ts";
 import type { LogPosition } from "../event-log.ts";
 import { statement } from "../statement.ts";
@@ -9,7 +9,7 @@ import type { IndexedFields } from "./search-terms.ts";
 /** `backfillBefore`: runs below this id are not indexed yet; null if there are none. */
 type RunIndexCursor = { position: LogPosition | null; backfillBefore: string | null };
 
-const READ_CURSOR = statement("run_index.read_cursor", "select xact, seq, backfill_before from run_index_cursor");
+const READ_CURSOR = statement("run_index.read_cursor", "select xact, seq, backfill_before from run_index_position");
 
 export async function readRunIndexCursor(db: Database): Promise<RunIndexCursor> {
   const [row] = await db.execute(READ_CURSOR);
@@ -17,13 +17,13 @@ export async function readRunIndexCursor(db: Database): Promise<RunIndexCursor> 
   return { position: xact === null || seq === null ? null : { xact, seq }, backfillBefore: backfill_before };
 }
 
-const SAVE_POSITION = statement("run_index.save_position", "update run_index_cursor set xact = :xact, seq = :seq");
+const SAVE_POSITION = statement("run_index.save_position", "update run_index_position set xact = :xact, seq = :seq");
 
 export async function saveRunIndexPosition(db: Database, { xact, seq }: LogPosition): Promise<void> {
   await db.execute(SAVE_POSITION, { xact, seq });
 }
 
-const SAVE_BACKFILL = statement("run_index.save_backfill", "update run_index_cursor set backfill_before = :before?");
+const SAVE_BACKFILL = statement("run_index.save_backfill", "update run_index_position set backfill_before = :before?");
 
 export async function saveRunIndexBackfill(db: Database, before: string | null): Promise<void> {
   await db.execute(SAVE_BACKFILL, { before });
@@ -59,64 +59,30 @@ export async function listRunsBefore(db: Database, before: string, limit: number
 }
 
 /** `month`: the first day of the month (UTC) in which the run was accepted. */
-type RunTerms = { run_id: string; tenant_id: string; month: string; terms: string[] };
+type RunTerms = { run_id: string; tenant_id: string; month: string; is_open: boolean; terms: string[] };
 
-/**
- * A run that was deleted meanwhile is skipped. A run is indexed when it is accepted and when it ends, so only terms
- * that it did not have `before` are inserted. `xmax` is 0 in a row that was inserted, and not in one that was updated.
- * Counts are locked in the order of their key, as in the trigger of deletions.
- */
-const INSERT_TERMS = statement(
-  "run_index.insert_terms",
-  `with batch as (
-     select run_id, tenant_id, month, array(select jsonb_array_elements_text(terms)) as terms
-     from jsonb_to_recordset(:runs::jsonb) as given (run_id uuid, tenant_id uuid, month date, terms jsonb)
-   ), before as materialized (
-     select run_id, terms from indexed_runs where run_id = any(:run_ids::uuid[])
-   ), stored as (
-     insert into indexed_runs as known (run_id, tenant_id, terms)
-     select run_id, tenant_id, terms from batch order by run_id
-     on conflict (run_id) do update
-     set terms = array(select unnest(known.terms) union select unnest(excluded.terms))
-     where not known.is_deleted and not excluded.terms <@ known.terms
-     returning known.run_id, known.tenant_id, known.terms, known.xmax = 0 as is_new
-   ), added as (
-     insert into run_terms (tenant_id, term, run_id)
-     select stored.tenant_id, term, stored.run_id
-     from stored left join before using (run_id), unnest(stored.terms) as term
-     where before.terms is null or term <> all (before.terms)
-     on conflict do nothing
-     returning tenant_id, term, run_id
-   ), counted as (
-     insert into run_term_counts as counts (tenant_id, term, month, runs)
-     select tenant_id, term, month, count(*) from (
-       select added.tenant_id, added.term, batch.month from added join batch on batch.run_id = added.run_id
-       where added.term not like 'word:%'
-       union all
-       select stored.tenant_id, '', batch.month from stored join batch on batch.run_id = stored.run_id
-       where stored.is_new
-     ) as new_terms
-     group by tenant_id, term, month order by tenant_id, term, month
-     on conflict (tenant_id, term, month) do update set runs = counts.runs + excluded.runs
-   )
-   select count(*)::int as runs from stored`,
-).columns<{ runs: number }>();
+const INDEX_RUNS = statement("run_index.index_runs", "select index_runs(:runs::jsonb) as runs").columns<{
+  runs: number;
+}>();
 
 /** Returns the number of runs that were indexed. */
 export async function insertRunTerms(db: Database, runs: RunTerms[]): Promise<number> {
   if (runs.length === 0) return 0;
-  const [row] = await db.execute(INSERT_TERMS, {
-    run_ids: runs.map(({ run_id }) => run_id),
-    runs: JSON.stringify(runs),
-  });
+  const [row] = await db.execute(INDEX_RUNS, { runs: JSON.stringify(runs) });
   return row!.runs;
 }
 
+/** Until the backfill after the upgrade is complete, the counts of the previous version are the larger ones. */
 const COUNT_BY_MONTH = statement(
   "run_index.count_by_month",
-  `select to_char(month, 'YYYY-MM') as month, runs as count from run_term_counts
-   where tenant_id = :tenant_id and term = :term and runs > 0 order by run_term_counts.month desc`,
-).columns<{ month: string }>();
+  `select to_char(month, 'YYYY-MM') as month, max(runs) as count from (
+     select month, runs from run_counts where tenant_id = :tenant_id and term = term_hash(:tenant_id, :term)
+     union all
+     select month, runs from run_term_counts where tenant_id = :tenant_id and term = :term
+       and exists (select from run_index_position where backfill_before is not null)
+   ) as counts
+   where runs > 0 group by counts.month order by counts.month desc`,
+).columns<{ month: string; count: number }>();
 
 /** Newest month first, without months that have no run. */
 export async function countRunsByMonth(

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { countedTerm, splitIntoWords, termsOfFilter, termsOfRun } from "./search-terms.ts";
+import { countedTerm, marksOfFilter, splitIntoWords, termsOfFilter, termsOfRun } from "./search-terms.ts";
 
 const RUN = {
   ...{ user_id: "ann", key_id: "k1", run_type: "image-generation", model: "flux-dev", provider: "fal" },
@@ -48,7 +48,11 @@ describe("the terms of a run", () => {
     const terms = termsOfRun({ ...RUN, status: "completed" });
     const filter = { q: "DAWN harbour", model: "flux-dev", provider: "fal", key_id: "k1", user_id: "ann", roots: true };
     expect(termsOfFilter({ ...filter, status: "completed" }).filter((term) => !terms.includes(term))).toEqual([]);
-    expect(termsOfFilter({ tag: "x", starred: true, roots: false })).toEqual(["starred", "tag:x"]);
+  });
+
+  it("are apart from stars and tags", () => {
+    const filter = { tag: "x", starred: true, roots: false };
+    expect([termsOfFilter(filter), marksOfFilter(filter)]).toEqual([[], ["tag:x", "starred"]]);
   });
 });
 

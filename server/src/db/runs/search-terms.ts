@@ -52,11 +52,12 @@ export type IndexedFields = Pick<RunRow, "user_id" | "run_type" | "parent_run_id
   prompt: string | null;
 };
 
+export const isOpenStatus = (status: string): boolean => status === "queued" || status === "processing";
+
 /** The provider can change until the run has ended, and so can the status: both are terms only then. */
 export function termsOfRun({ status, provider, prompt, parent_run_id, ...fields }: IndexedFields): string[] {
-  const hasEnded = status !== "queued" && status !== "processing";
   return [
-    ...fieldTerms({ ...fields, ...(hasEnded && { status, provider }) }),
+    ...fieldTerms({ ...fields, ...(!isOpenStatus(status) && { status, provider }) }),
     ...(parent_run_id === null ? [ROOT_TERM] : []),
     ...wordTerms(prompt ?? ""),
   ];
@@ -70,15 +71,17 @@ export type TermFilter = { [Field in TermField]?: string | undefined } & {
   starred?: boolean | undefined;
 };
 
-/** Terms that only the index knows: a row of `runs` cannot be compared with them. */
-export const indexOnlyTerms = ({ q, tag, starred }: TermFilter): string[] => [
-  ...(starred ? [STARRED_TERM] : []),
+/** Stars and tags of a filter. They change at any time, so their runs are listed apart from the other terms. */
+export const marksOfFilter = ({ tag, starred }: TermFilter): string[] => [
   ...(tag === undefined ? [] : [`tag:${tag}`]),
-  ...(q === undefined ? [] : wordTerms(q)),
+  ...(starred ? [STARRED_TERM] : []),
 ];
 
+/** Words that only the index knows: a row of `runs` cannot be compared with them. */
+export const wordsOfFilter = ({ q }: TermFilter): string[] => (q === undefined ? [] : wordTerms(q));
+
 export const termsOfFilter = (filter: TermFilter): string[] => [
-  ...indexOnlyTerms(filter),
+  ...wordsOfFilter(filter),
   ...(filter.roots ? [ROOT_TERM] : []),
   ...fieldTerms(filter),
 ];
