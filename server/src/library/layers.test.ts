@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createFakeAssets } from "../../test/support/fake-assets.ts";
 import { startTestDatabase, type TestDatabase } from "../../test/support/test-database.ts";
 import { insertSourceAsset } from "../db/runs/assets.ts";
+import { COMPLETED_PLAN } from "../db/runs/completed-plan.ts";
 import { findRun, type StoredAsset, type StoredRunResult } from "../db/runs/runs.ts";
 import type { Job } from "../kit/operation.ts";
 import { Layers } from "../kit/schemas/library.ts";
@@ -35,6 +36,8 @@ async function run(plan: Job[], result?: StoredRunResult, run_id = v7()): Promis
      values ($1, $2, 'u', 'o', 't', '{}', $3, $1, $4, $5, $6, now(), case when $6::jsonb is null then null else now() end)`,
     [run_id, TENANT, JSON.stringify(plan), status, progress, result],
   );
+  if (result)
+    await base.db.query("test.complete", `update runs set plan = ${COMPLETED_PLAN} where run_id = $1`, [run_id]);
   return run_id;
 }
 const made = (more: Partial<StoredAsset> = {}) => run([], { outputs: [file(more)] });

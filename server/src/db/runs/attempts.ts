@@ -111,6 +111,9 @@ export async function takeOverAttempt(
 
 export type AttemptLease = { seconds: number; leaseToken?: string | undefined; spoolId?: string | undefined };
 
+/** Only an attempt without an end has a lease, and a spool that may have its response. */
+export const END_LEASE = "lease_until = null, lease_token = null, spool_id = null";
+
 /** True if no token is given, or if this process still holds the lease. */
 const IS_LEASE_HOLDER = "(:lease_token?::uuid is null or lease_token = :lease_token?)";
 
@@ -220,7 +223,7 @@ const SAVE_OUTPUT = statement(
      ${insertFilesSql("claim")}
      on conflict do nothing
    ), succeeded as (
-     update attempts set state = 'succeeded', finished_at = now(), lease_until = null,
+     update attempts set state = 'succeeded', finished_at = now(), ${END_LEASE},
        request = coalesce(:request?, request)
      where ${IS_ATTEMPT} and state in ('intent', 'unknown', 'submitted') and exists (select from claim)
    )

@@ -5,7 +5,8 @@ import { SET_LAST_EVENT_XACT } from "../event-log.ts";
 import { gather } from "../gather.ts";
 import { insertSettlementSql, wastedAmountSql } from "../money/ledger.ts";
 import { statement } from "../statement.ts";
-import type { AttemptRef, RequestOutput } from "./attempts.ts";
+import { type AttemptRef, END_LEASE, type RequestOutput } from "./attempts.ts";
+import { COMPLETED_PLAN } from "./completed-plan.ts";
 import { insertFilesSql } from "./insert-files.ts";
 import type { RunClaim, RunEnd } from "./open-runs.ts";
 
@@ -33,7 +34,7 @@ const COMPLETE = statement(
      ${insertFilesSql("deleted", "deleted.files")}
      on conflict do nothing
    ), succeeded as (
-     update attempts set state = 'succeeded', finished_at = now(), lease_until = null,
+     update attempts set state = 'succeeded', finished_at = now(), ${END_LEASE},
        request = coalesce(deleted.request, attempts.request)
      from deleted
      where attempts.run_id = any(:run_ids::uuid[]) and attempts.run_id = deleted.run_id
@@ -42,6 +43,7 @@ const COMPLETE = statement(
    ), ended as (
      update runs set status = 'completed', progress = 1, result = deleted.result, provider = deleted.provider,
        warnings = runs.warnings || deleted.warnings, phase = null, finished_at = now(),
+       plan = ${COMPLETED_PLAN},
        cost = case when charged is not null
          then jsonb_build_object('amount', trim_scale(charged / 1000000.0), 'currency', 'USD') end,
        ${SET_LAST_EVENT_XACT}

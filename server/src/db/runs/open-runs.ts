@@ -7,6 +7,7 @@ import type { Database } from "../connect.ts";
 import { SET_LAST_EVENT_XACT } from "../event-log.ts";
 import { canceledCostSql, insertSettlementSql, releaseBudgetsSql, wastedAmountSql } from "../money/ledger.ts";
 import { statement } from "../statement.ts";
+import { COMPLETED_PLAN } from "./completed-plan.ts";
 import { CLAIM_SECONDS, listWakeups } from "./open-requests.ts";
 import type { StoredRunResult } from "./runs.ts";
 
@@ -55,7 +56,7 @@ const END = statement(
   ), ended as (
     update runs set status = :status, progress = case when :status = 'completed' then 1 else progress end,
       result = :result?, error = :error?, provider = coalesce(:provider?, provider), warnings = warnings || :warnings,
-      phase = null, finished_at = now(),
+      phase = null, finished_at = now(), plan = case when :status = 'completed' then ${COMPLETED_PLAN} else plan end,
       cost = (select jsonb_build_object('amount', trim_scale(charged / 1000000.0), 'currency', 'USD')
               from billed where charged is not null), ${SET_LAST_EVENT_XACT}
     where run_id = :run_id and exists (select from deleted)
