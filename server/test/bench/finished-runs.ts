@@ -24,6 +24,7 @@ const copiedTables = (isSlim: boolean): Record<string, CopiedTable> => ({
         ? { inputs: "jsonb_build_object('prompt', past.prompt)", plan: "'[]'", result: slimResult }
         : {
             inputs: "jsonb_set(original.inputs, '{prompt}', to_jsonb(past.prompt))",
+            // The plan of the original that completed has no jobs, and stays so.
             plan: "jsonb_set(original.plan, '{0,prompt}', to_jsonb(past.prompt))",
           }),
       error:
