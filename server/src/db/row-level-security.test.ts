@@ -181,13 +181,22 @@ describe("the role of a tenant", () => {
 
   it("records and moves no file to the key of another tenant", async () => {
     const insert = `insert into assets (asset_id, run_id, tenant_id, role, storage_key, media_type, width, height,
-         size_bytes, sha256) values ($1, $2, $3, 'output', $4, 'image/png', 1, 1, 1, '')`;
-    const record = (key: string) => as().query("test.asset", insert, [v7(), v7(), mine, key]);
+         size_bytes, sha256) values ($1, $2, $3, 'output', $4, 'image/png', 1, 1, 1, $5)`;
+    const record = (key: string | null, digest = "0") =>
+      as().query("test.asset", insert, [v7(), v7(), mine, key, digest]);
+    const move = (column: string, value: string) =>
+      as().query(`test.move_${column}`, `update assets set ${column} = $1 where storage_key is null`, [value]);
     await record(keyOf(mine));
-    await expect(record(keyOf(theirs))).rejects.toThrow("not below the prefix of the tenant");
-    await expect(as().query("test.move_asset", "update assets set storage_key = $1", [keyOf(theirs)])).rejects.toThrow(
-      "not below the prefix of the tenant",
-    );
+    await record(null);
+    // Without a stored key, the digest is the last segment of the key.
+    const away = `../../../${theirs}/r/x`;
+    for (const refused of [
+      () => record(keyOf(theirs)),
+      () => record(null, away),
+      () => move("storage_key", keyOf(theirs)),
+      () => move("sha256", away),
+    ])
+      await expect(refused()).rejects.toThrow("not below the prefix of the tenant");
   });
 });
 

@@ -1,5 +1,6 @@
 // Compares the stored objects with the asset rows: each row has its object with the same bytes, and each object of a
 // completed run has a row. A process that was killed may leave an object of another run; the sweep deletes it later.
+import { STORAGE_KEY } from "../../src/db/runs/asset-key.ts";
 import type { ObjectStorage } from "../../src/storage/object-storage.ts";
 import type { CheckResult } from "../support/campaign.ts";
 import type { TestEnvironment } from "../support/test-environment.ts";
@@ -13,7 +14,7 @@ export async function checkStorage(
   const completed = new Set(completedRuns);
   const belongsToCompleted = (key: string) => key.split("/").some((part) => completed.has(part));
   const rows = await environment.query<{ storage_key: string; sha256: string }>(
-    "select storage_key, sha256 from assets where deleted_at is null",
+    `select ${STORAGE_KEY} as storage_key, sha256 from assets where deleted_at is null`,
   );
   const keys: string[] = [];
   for await (const object of storage.list("t/")) keys.push(object.key);

@@ -6,6 +6,7 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { STORAGE_KEY } from "../../src/db/runs/asset-key.ts";
 import { readSandboxLedger } from "../support/api-caller.ts";
 import type { CampaignReport, CheckResult, Log } from "../support/campaign.ts";
 import { checkLedgerOf } from "../support/check-ledger.ts";
@@ -141,7 +142,7 @@ async function checkRestore(environment: TestEnvironment, { time, kept, late }: 
   const twice = kept.filter((runId) => (jobs.get(runId)?.length ?? 0) > 1);
   const unexplained = twice.filter((runId) => !late.includes(runId));
   const files = await environment.query<{ storage_key: string }>(
-    "select storage_key from assets where deleted_at is null",
+    `select ${STORAGE_KEY} as storage_key from assets where deleted_at is null`,
   );
   const missing = files.filter(({ storage_key }) => !existsSync(join(environment.storageDir, "objects", storage_key)));
   const violated = (await checkLedgerOf(environment)).filter(({ violations }) => violations > 0);

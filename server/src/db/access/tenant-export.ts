@@ -1,6 +1,7 @@
 // The rows of a tenant for its export, in pages by key on one snapshot. The columns are listed one by one: digests of
 // keys, secrets of webhooks and what only the server needs are not exported.
 import type { JsonObject } from "../../kit/schemas/run.ts";
+import { STORAGE_KEY } from "../runs/asset-key.ts";
 import type { Snapshot } from "../snapshot.ts";
 import { statementVariants } from "../statement.ts";
 
@@ -129,7 +130,7 @@ const NESTED = {
     of: "run",
     table: "assets",
     parent: "run_id",
-    columns: `asset_id, run_id, role, storage_key, media_type, width, height, size_bytes, sha256, provenance_of,
+    columns: `asset_id, run_id, role, ${STORAGE_KEY} as storage_key, media_type, width, height, size_bytes, sha256, provenance_of,
       original_sha256, created_at, deleted_at`,
   },
   delivery_attempt: {

@@ -2,6 +2,7 @@
 // rows.
 import type { RunStatus } from "../../kit/schemas/run.ts";
 import type { Database } from "../connect.ts";
+import { STORAGE_KEY } from "../runs/asset-key.ts";
 import type { AttemptRef } from "../runs/attempts.ts";
 import { statement } from "../statement.ts";
 
@@ -23,8 +24,9 @@ export async function findKnownRuns(db: Database, runIds: string[]): Promise<Map
 
 const LIST_KEYS = statement(
   "compare.list_keys",
-  "select storage_key from assets where run_id = any(:run_ids::uuid[]) and storage_key = any(:keys::text[])",
-);
+  `select ${STORAGE_KEY} as storage_key from assets
+   where run_id = any(:run_ids::uuid[]) and ${STORAGE_KEY} = any(:keys::text[])`,
+).columns<{ storage_key: string }>();
 
 /** Those of these storage keys that have a row, also of a file that was deleted. */
 export async function findKnownKeys(db: Database, runIds: string[], keys: string[]): Promise<Set<string>> {
@@ -49,11 +51,11 @@ type ComparedPiece = { since: Date; after: string; limit: number };
 
 const LIST_ASSETS = statement(
   "compare.list_assets",
-  `select asset_id, assets.run_id, assets.tenant_id, storage_key, size_bytes, runs.status
+  `select asset_id, assets.run_id, assets.tenant_id, ${STORAGE_KEY} as storage_key, size_bytes, runs.status
    from assets join runs on runs.run_id = assets.run_id
    where asset_id > greatest(:after::uuid, uuid_floor(:since)) and assets.deleted_at is null
    order by asset_id limit :limit`,
-);
+).columns<{ storage_key: string }>();
 
 /** Files of runs that were accepted since then, in the order of their ids. */
 export async function listAssetsSince(db: Database, { since, after, limit }: ComparedPiece) {

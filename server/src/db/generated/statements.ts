@@ -129,7 +129,7 @@ export type StatementTypes = {
       run_id: string;
       tenant_id: string;
       role: string;
-      storage_key: string;
+      storage_key: string | null;
       media_type: string;
       width: number;
       height: number;
@@ -148,7 +148,7 @@ export type StatementTypes = {
       run_id: string;
       tenant_id: string;
       role: string;
-      storage_key: string;
+      storage_key: string | null;
       media_type: string;
       width: number;
       height: number;
@@ -612,7 +612,7 @@ export type StatementTypes = {
       asset_id: string;
       run_id: string;
       tenant_id: string;
-      storage_key: string;
+      storage_key: string | null;
       size_bytes: number;
       status: ColumnTypes["runs.status"];
     };
@@ -649,7 +649,7 @@ export type StatementTypes = {
       keys: readonly string[];
     };
     row: {
-      storage_key: string;
+      storage_key: string | null;
     };
   };
   "compare.list_runs": {
@@ -2789,7 +2789,7 @@ export type StatementTypes = {
       keys: readonly string[];
     };
     row: {
-      storage_key: string;
+      storage_key: string | null;
     };
   };
   "retention.record_orphans": {

@@ -1,6 +1,7 @@
 // Stored files, by id.
 import type { Database } from "../connect.ts";
 import { statement } from "../statement.ts";
+import { STORAGE_KEY } from "./asset-key.ts";
 import type { StoredAsset } from "./runs.ts";
 import { IS_FILE_WITHIN_QUOTA, type StorageLimits, storageParameters, toStorageFault } from "./storage-usage.ts";
 
@@ -11,10 +12,14 @@ export type AssetRow = StoredAsset & {
   deleted_at: Date | null;
 };
 
-const ASSET_COLUMNS =
-  "asset_id, run_id, tenant_id, role, storage_key, media_type, width, height, size_bytes, sha256, deleted_at";
+const ASSET_COLUMNS = `asset_id, run_id, tenant_id, role, ${STORAGE_KEY} as storage_key, media_type, width, height,
+  size_bytes, sha256, deleted_at`;
+type DerivedColumns = Pick<AssetRow, "storage_key">;
 
-const FIND = statement("assets.find", `select ${ASSET_COLUMNS} from assets where asset_id = :asset_id`);
+const FIND = statement(
+  "assets.find",
+  `select ${ASSET_COLUMNS} from assets where asset_id = :asset_id`,
+).columns<DerivedColumns>();
 
 export async function findAsset(db: Database, assetId: string): Promise<AssetRow | undefined> {
   const [row] = await db.execute(FIND, { asset_id: assetId });
@@ -24,7 +29,7 @@ export async function findAsset(db: Database, assetId: string): Promise<AssetRow
 const FIND_ALL = statement(
   "assets.find_all",
   `select ${ASSET_COLUMNS} from assets where asset_id = any(:asset_ids::uuid[]) and tenant_id = :tenant_id`,
-);
+).columns<DerivedColumns>();
 
 export async function findAssets(db: Database, tenantId: string, assetIds: string[]): Promise<AssetRow[]> {
   return db.execute(FIND_ALL, { tenant_id: tenantId, asset_ids: assetIds });

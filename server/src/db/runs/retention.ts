@@ -1,6 +1,7 @@
 // Expiry of stored files, and objects in storage without a row.
 import type { Database } from "../connect.ts";
 import { statement } from "../statement.ts";
+import { STORAGE_KEY } from "./asset-key.ts";
 
 const SAVE_DAYS = statement(
   "retention.save_days",
@@ -29,7 +30,7 @@ const EXPIRE_ASSETS = statement(
    ), files as (
      update assets set deleted_at = now(), fingerprint = null
      where run_id = any(:run_ids::uuid[]) and deleted_at is null and run_id in (select run_id from due)
-     returning storage_key
+     returning ${STORAGE_KEY} as storage_key
    ), work as (
      insert into outbox (outbox_id, kind, payload)
      select :outbox_id, 'delete_files', jsonb_build_object('keys', jsonb_agg(storage_key)) from files
@@ -46,9 +47,9 @@ export async function expireAssets(db: Database, runIds: string[], outboxId: str
 
 const LIST_REFERENCED_KEYS = statement(
   "retention.list_referenced_keys",
-  `select storage_key from assets
-   where run_id = any(:run_ids::uuid[]) and storage_key = any(:keys::text[]) and deleted_at is null`,
-);
+  `select ${STORAGE_KEY} as storage_key from assets
+   where run_id = any(:run_ids::uuid[]) and ${STORAGE_KEY} = any(:keys::text[]) and deleted_at is null`,
+).columns<{ storage_key: string }>();
 
 /** Those of these storage keys that belong to a file of the given runs. */
 export async function listReferencedKeys(db: Database, runIds: string[], keys: string[]): Promise<Set<string>> {

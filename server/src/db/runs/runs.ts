@@ -5,6 +5,7 @@ import type { JsonObject, RunStatus } from "../../kit/schemas/run.ts";
 import type { ResourceOwner } from "../access/caller.ts";
 import type { Database } from "../connect.ts";
 import { statement } from "../statement.ts";
+import { STORAGE_KEY } from "./asset-key.ts";
 
 /** A file as a run's result lists it. It never changes, so a run is shown without looking anything else up. */
 export type StoredAsset = {
@@ -146,7 +147,7 @@ const TOMBSTONE = statement(
    ), files as (
      update assets set deleted_at = now(), fingerprint = null
      where run_id = :run_id and tenant_id = :tenant_id and deleted_at is null and exists (select from tombstone)
-     returning storage_key
+     returning ${STORAGE_KEY} as storage_key
    ), work as (
      insert into outbox (outbox_id, kind, payload)
      select :outbox_id, 'delete_files', jsonb_build_object('keys', jsonb_agg(storage_key)) from files

@@ -1,6 +1,7 @@
 // Runs whose images are stored before the run itself is accepted. Their images are deleted if the run never is.
 import type { Database } from "../connect.ts";
 import { statement } from "../statement.ts";
+import { STORAGE_KEY } from "./asset-key.ts";
 
 type RunRef = { run_id: string; tenant_id: string };
 
@@ -37,7 +38,8 @@ const SWEEP = statement(
    ), abandoned as (
      select run_id from due where not exists (select from runs where runs.run_id = due.run_id)
    ), files as (
-     delete from assets where run_id in (select run_id from abandoned) returning storage_key
+     delete from assets where run_id in (select run_id from abandoned)
+     returning ${STORAGE_KEY} as storage_key
    ), work as (
      insert into outbox (outbox_id, kind, payload)
      select :outbox_id, 'delete_files', jsonb_build_object('keys', jsonb_agg(storage_key)) from files
