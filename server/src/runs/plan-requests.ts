@@ -1,5 +1,5 @@
-// First step of a run: marks it as started, selects an offer for each job, and splits jobs into provider requests. A run
-// of one request, whose plan the dispatcher has read, is started by the statement that claims its attempt.
+// First step of a run: marks it as started, selects an offer for each job, and splits jobs into provider requests. If
+// the dispatcher has read the plan of a run of one request, the statement that claims its attempt starts the run.
 import type { RunClaim } from "../db/runs/open-runs.ts";
 import { startClaimedRun } from "../db/runs/start-run.ts";
 import type { Job } from "../kit/operation.ts";
