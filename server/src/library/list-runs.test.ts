@@ -13,6 +13,8 @@ import { indexRuns } from "../runs/index-runs.ts";
 import { listRunPage, reportRunHistogram } from "./list-runs.ts";
 
 const tenant = v7();
+/** Has a run with more children than one request reads. The oldest child is the only one of its model. */
+const parental = v7();
 const FIRST = Date.parse("2026-01-31T23:00:00Z");
 /** Alternating words, so that no prompt has both. */
 const RUNS: TestRun[] = Array.from({ length: 3200 }, (_, n) => ({
@@ -22,29 +24,44 @@ const RUNS: TestRun[] = Array.from({ length: 3200 }, (_, n) => ({
   error_code: n === 0 ? "run_timeout" : null,
 }));
 
+const PARENT: TestRun = { ...RUNS[1]!, tenant_id: parental };
+const CHILDREN: TestRun[] = Array.from({ length: 4100 }, (_, n) => ({
+  ...{ ...PARENT, created_at: PARENT.created_at + (n + 1) * 1000, parent: PARENT, model: n === 0 ? "rare" : "m" },
+}));
+
 let database: TestDatabase;
-let context: RequestContext;
+let contextOf: (tenantId: string) => RequestContext;
 beforeAll(async () => {
   database = await startTestDatabase();
   // The oldest run is the only one with both words.
   RUNS[0]!.prompt = "red and blue";
   await insertEndedRuns(database.owner, RUNS);
   while (await indexRuns({ database: database.db }));
+  await insertEndedRuns(database.owner, [PARENT, ...CHILDREN]);
   const cursors = createCursorSigner([new Uint8Array(32)], { now: () => 0 });
-  context = { database: database.db.forTenant(tenant), caller: { tenant_id: tenant }, cursors } as never;
+  contextOf = (tenantId) =>
+    ({ database: database.db.forTenant(tenantId), caller: { tenant_id: tenantId }, cursors }) as never;
 }, 60_000);
 afterAll(() => database?.stop());
 
-const list = async (filter: Omit<RunFilter, "limit">) =>
-  RunPage.parse(await listRunPage({ assets: createFakeAssets("https://x/") }, context, { ...filter, limit: 20 }));
+const list = async (filter: Omit<RunFilter, "limit">, tenantId = tenant) => {
+  const assets = createFakeAssets("https://x/");
+  return RunPage.parse(await listRunPage({ assets }, contextOf(tenantId), { ...filter, limit: 20 }));
+};
 
 it("a page without a match has a cursor while there may be more, and the last page has none", async () => {
-  const pages = [await list({ q: "red blue" })];
-  while (pages.at(-1)!.next_cursor) pages.push(await list({ q: "red blue", cursor: pages.at(-1)!.next_cursor! }));
+  const filter = { parent_run_id: PARENT.run_id!, model: "rare" };
+  const pages = [await list(filter, parental)];
+  while (pages.at(-1)!.next_cursor) pages.push(await list({ ...filter, cursor: pages.at(-1)!.next_cursor! }, parental));
   expect(pages[0]!.data).toEqual([]);
   expect(pages.length).toBeGreaterThan(1);
-  expect(pages.flatMap(({ data }) => data).map(({ run_id }) => run_id)).toEqual([RUNS[0]!.run_id]);
+  expect(pages.flatMap(({ data }) => data).map(({ run_id }) => run_id)).toEqual([CHILDREN[0]!.run_id]);
   expect(pages.at(-1)!.next_cursor).toBeNull();
+});
+
+it("two words that only the oldest run has find it at once", async () => {
+  const { data, next_cursor } = await list({ q: "red blue" });
+  expect([data.map(({ run_id }) => run_id), next_cursor]).toEqual([[RUNS[0]!.run_id], null]);
 });
 
 it("a cursor is refused with other filters", async () => {
@@ -55,7 +72,7 @@ it("a cursor is refused with other filters", async () => {
 
 it("runs are counted by month, all and those of one field", async () => {
   const count = async (filter: Parameters<typeof reportRunHistogram>[1]) =>
-    RunHistogram.parse(await reportRunHistogram(context, filter)).data;
+    RunHistogram.parse(await reportRunHistogram(contextOf(tenant), filter)).data;
   expect(await count({})).toEqual([{ month: "2026-01", count: 3200 }]);
   expect(await count({ error_code: "run_timeout" })).toEqual([{ month: "2026-01", count: 1 }]);
   expect(await count({ status: "completed" })).toEqual([{ month: "2026-01", count: 3199 }]);
