@@ -8,8 +8,9 @@ import { type CompiledStatement, registeredStatements } from "../../src/db/state
 const DATABASE_FOLDER = join(import.meta.dirname, "../../src/db");
 /** Tables with more rows are large. */
 const LARGE_ROWS = 5000;
-/** Checks of a whole installation, and deletions of a whole tenant: both read everything, on purpose. */
-const READS_EVERYTHING = /^(tenant_deletion|tenant_export|ledger_check|storage_check|usage_check|audit|maintenance)/;
+/** Checks of a whole installation, deletions of a whole tenant and of all sums: they read everything, on purpose. */
+const READS_EVERYTHING =
+  /^(tenant_deletion|tenant_export|ledger_check|storage_check|usage_check|audit|maintenance|daily_usage.clear)/;
 
 export type PlanReport = { statements: number; scans: string[]; maxLocks: { name: string; locks: number } };
 

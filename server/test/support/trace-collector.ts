@@ -84,7 +84,9 @@ function readFields(message: Buffer): Fields {
 const messages = (fields: Fields, number: number) =>
   (fields.get(number) ?? []).map((each) => readFields(each as Buffer));
 const bytes = (fields: Fields, number: number) => (fields.get(number)?.[0] ?? Buffer.alloc(0)) as Buffer;
-const milliseconds = (fields: Fields, number: number) => Number((fields.get(number)?.[0] ?? 0n) as bigint) / 1e6;
+/** Divides before the conversion: nanoseconds since 1970 have more digits than a number. */
+const milliseconds = (fields: Fields, number: number) =>
+  Number(((fields.get(number)?.[0] ?? 0n) as bigint) / 1000n) / 1000;
 
 /** Key and value: texts, booleans, integers and doubles. */
 function readAttributes(fields: Fields, number: number): CollectedSpan["attributes"] {
