@@ -4,9 +4,9 @@ import { copyProgram } from "./program-copies.ts";
 
 const STEP = {
   path: "src/engine/run-service.ts",
-  from: "run: (context: restate.Context, claim: RunClaim) =>\n        traceInvocation(",
+  from: "run: (context: restate.Context, { plan, ...claim }: RunInvocation) =>\n        traceInvocation(",
   to:
-    "run: async (context: restate.Context, claim: RunClaim) =>\n" +
+    "run: async (context: restate.Context, { plan, ...claim }: RunInvocation) =>\n" +
     '        void (await context.run("added by the next version", async () => 1)) ??\n        traceInvocation(',
 };
 const MIGRATION = {
