@@ -194,8 +194,8 @@ export type StatementTypes = {
   "attempts.claim": {
     parameters: {
       claims: JsonParameter;
-      claim_seconds: number;
       run_ids: readonly string[];
+      claim_seconds: number;
     };
     row: {
       run_id: string;

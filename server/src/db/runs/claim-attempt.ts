@@ -41,6 +41,8 @@ const CLAIM = statement(
        attempt_number smallint, idempotency_key text, provider text, model text, upstream text, wakeup_id text,
        lease_seconds float, runs_locally boolean, price bigint, lease_token uuid, spool_id uuid, start_event_id uuid,
        plan jsonb)
+   ), planned as materialized (
+     select run_id, plan from runs where run_id = any(:run_ids::uuid[])
    ), claim as (
      update open_runs set activity = 'in_requests',
        started_at = case when start_event_id is null then started_at else coalesce(started_at, now()) end,
@@ -51,7 +53,7 @@ const CLAIM = statement(
      where open_runs.run_id = any(:run_ids::uuid[]) and open_runs.run_id = asked.run_id
        and open_runs.epoch = asked.epoch and open_runs.tenant_id = asked.tenant_id
        and (start_event_id is null
-         or exists (select from runs where runs.run_id = asked.run_id and runs.plan = asked.plan))
+         or exists (select from planned where planned.run_id = asked.run_id and planned.plan = asked.plan))
      returning open_runs.run_id, open_runs.tenant_id, lane, cancel_requested_at is not null as canceled, start_event_id
    ), started as (
      update runs set status = 'processing', progress = 0.01, started_at = now(), phase = 'submitting',
