@@ -46,6 +46,20 @@ describe("a duty", () => {
     expect(most).toBe(1);
   });
 
+  it("renews its lease after a third of its length, and not in every turn", async () => {
+    let [turns, renewals] = [0, 0];
+    const execute: Database["execute"] = (...args) => {
+      renewals++;
+      return database.db.execute(...args);
+    };
+    const startedAt = systemClock.monotonic();
+    start(contextOf("patient", { ...database.db, execute }), "duty/often", async () => ++turns < 0);
+    await vi.waitFor(() => expect(turns).toBeGreaterThan(10), { timeout: 5000 });
+    const thirds = (systemClock.monotonic() - startedAt) / ((LEASE_SECONDS * 1000) / 3);
+    expect(renewals).toBeLessThanOrEqual(Math.floor(thirds) + 1);
+    expect(renewals).toBeLessThan(turns / 2);
+  });
+
   it("aborts its work when another process has taken its lease", async () => {
     const stopped = vi.fn();
     start(contextOf("first"), "duty/stolen", async (signal) => {
