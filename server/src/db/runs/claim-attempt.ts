@@ -1,16 +1,15 @@
 // Claims the right to submit an attempt. The row of the attempt and its lease are inserted before the request, in one
 // statement that is fenced by the epoch. The first claim of a run can start it in the same statement. Claims that are
 // made at the same time share a statement.
-
 import type { Job } from "../../kit/operation.ts";
 import { isSuspendedSql } from "../access/suspension.ts";
 import type { Database } from "../connect.ts";
-import { SET_LAST_EVENT_XACT } from "../event-log.ts";
 import { gather } from "../gather.ts";
 import { statement } from "../statement.ts";
 import type { AttemptRef } from "./attempts.ts";
 import { CLAIM_SECONDS } from "./open-requests.ts";
 import type { RunClaim } from "./open-runs.ts";
+import { SET_STARTED } from "./start-run.ts";
 
 export type AttemptClaim = RunClaim &
   AttemptRef & {
@@ -56,8 +55,7 @@ const CLAIM = statement(
          or exists (select from planned where planned.run_id = asked.run_id and planned.plan = asked.plan))
      returning open_runs.run_id, open_runs.tenant_id, lane, cancel_requested_at is not null as canceled, start_event_id
    ), started as (
-     update runs set status = 'processing', progress = 0.01, started_at = now(), phase = 'submitting',
-       ${SET_LAST_EVENT_XACT}
+     update runs set ${SET_STARTED}
      from claim
      where runs.run_id = any(:run_ids::uuid[]) and runs.run_id = claim.run_id and start_event_id is not null
        and status = 'queued'

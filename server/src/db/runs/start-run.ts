@@ -15,6 +15,10 @@ export type StartedRun = Pick<RunRow, "run_id" | "tenant_id" | "user_id" | "plan
   earlier_outputs: Record<string, { files: StoredAsset[]; data?: JsonObject; provider: string; upstream: string }>;
 };
 
+/** What the start of a run changes in its row, here and in the statement that also claims its first attempt. */
+export const SET_STARTED = `status = 'processing', progress = 0.01, started_at = now(), phase = 'submitting',
+       ${SET_LAST_EVENT_XACT}`;
+
 const START = statement(
   "open_runs.start",
   `with asked as (
@@ -30,8 +34,7 @@ const START = statement(
        and open_runs.epoch = asked.epoch and open_runs.tenant_id = asked.tenant_id
      returning open_runs.run_id, deadline_at, event_id
    ), started as (
-     update runs set status = 'processing', progress = 0.01, started_at = now(), phase = 'submitting',
-       ${SET_LAST_EVENT_XACT}
+     update runs set ${SET_STARTED}
      from claim
      where runs.run_id = any(:run_ids::uuid[]) and runs.run_id = claim.run_id and status = 'queued'
      returning runs.run_id, tenant_id, last_event_xact, event_id
