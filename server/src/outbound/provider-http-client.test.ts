@@ -11,7 +11,7 @@ const textOf = (index: number) => `${index}é€`.repeat(Math.ceil(LENGTHS[index
 let server: Server;
 beforeAll(async () => {
   server = createServer((request, response) => {
-    const bytes = Buffer.from(textOf(Number(request.url!.slice(1))));
+    const bytes = Buffer.from(request.url === "/marked" ? "\uFEFF{}" : textOf(Number(request.url!.slice(1))));
     // In pieces that split characters, so that responses arrive between each other.
     for (let start = 0; start < bytes.length; start += 10_001) response.write(bytes.subarray(start, start + 10_001));
     response.end();
@@ -19,6 +19,13 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
 });
 afterAll(() => server.close());
+
+it("a byte order mark is not part of the text", async () => {
+  const client = createProviderHttpClient();
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/marked`;
+  expect((await client.send(url, { method: "GET", headers: {}, timeoutSeconds: 5 })).text).toBe("{}");
+  await client.close();
+});
 
 it("responses that arrive at the same time are read whole, each as its own text", async () => {
   const client = createProviderHttpClient();

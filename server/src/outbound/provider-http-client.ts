@@ -65,12 +65,14 @@ async function readText(body: Dispatcher.ResponseData["body"]): Promise<string> 
     chunks.push(chunk);
     length += chunk.byteLength;
   }
-  if (length > MAX_SCRATCH_BYTES) return Buffer.concat(chunks, length).toString("utf8");
+  if (length > MAX_SCRATCH_BYTES) return withoutByteOrderMark(Buffer.concat(chunks, length).toString("utf8"));
   if (length > scratch.byteLength) scratch = Buffer.allocUnsafeSlow(2 ** Math.ceil(Math.log2(length)));
   let offset = 0;
   for (const chunk of chunks) offset += chunk.copy(scratch, offset);
-  return scratch.toString("utf8", 0, length);
+  return withoutByteOrderMark(scratch.toString("utf8", 0, length));
 }
+
+const withoutByteOrderMark = (text: string) => (text.startsWith("\uFEFF") ? text.slice(1) : text);
 
 /** Encodes a FormData as bytes, with the content type that names its boundary. */
 async function encodeForm(form: FormData): Promise<{ headers: Record<string, string>; body: Uint8Array }> {
