@@ -42,11 +42,15 @@ const scan = async (page: Page, where: string, theme: Theme): Promise<string[]> 
   return violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => `${where}: ${id} at ${target.join(" ")}`));
 };
 
+/** Colours fade from one theme to the other, and even the shortest fade lasts until the next frame is drawn. */
+const colorsAreSettled = () => !document.getAnimations().some((animation) => animation instanceof CSSTransition);
+
 /** Both themes of one loaded page. */
 const scanThemes = async (tab: Tab, where: string): Promise<string[]> => {
   const found: string[] = [];
   for (const colorScheme of ["light", "dark"] as Theme[]) {
     await tab.page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+    await tab.page.waitForFunction(colorsAreSettled);
     found.push(...(await scan(tab.page, `${where}, ${colorScheme}`, colorScheme)));
   }
   return found;
