@@ -9,7 +9,6 @@ import { Fault } from "../../faults.ts";
 import type { BodyKind, Operation } from "../../kit/operation.ts";
 import { parseInput } from "../../kit/parse.ts";
 import type { JsonObject } from "../../kit/schemas/run.ts";
-import { openAsset } from "../../library/asset-download.ts";
 import { requireOwnRun } from "../../library/operation-services.ts";
 import { generateImage } from "../../operations/images/generate.ts";
 import { varyImage } from "../../operations/images/vary.ts";
@@ -34,7 +33,7 @@ import { type ClientBody, MAX_IMAGES, parseClientBody } from "./client-body.ts";
 import { contentOf } from "./client-content.ts";
 import { convertMask } from "./convert-mask.ts";
 import { writeImageEvents } from "./image-events.ts";
-import { type ClientImageFormat, listImages, writeCompletedEvent, writeImages } from "./image-result.ts";
+import { type ClientImageFormat, listImages, openImages, writeCompletedEvent, writeImages } from "./image-result.ts";
 import { createModelNames } from "./model-names.ts";
 import { respondWithOpenAiError, unusedFieldsFault } from "./openai-error.ts";
 import { type Endpoint, toOperation } from "./to-operation.ts";
@@ -193,9 +192,9 @@ async function respondWithImages(
   const row = await waitForEnd(http, call, accepted);
   const failure = findFailure(row);
   if (failure) return respondWithOpenAiError(context, failure, http.runs.log, { isFinal: true });
-  // Files that are gone are noticed before the status is sent.
-  if (!format.isUrl) for (const { asset_id } of listImages(row)) await openAsset(services, asset_id);
-  return context.body(ReadableStream.from(writeImages(services, row, format)) as globalThis.ReadableStream, 200, {
+  const files = format.isUrl ? [] : await openImages(services, row);
+  const body = ReadableStream.from(writeImages(services, { row, files }, format)) as globalThis.ReadableStream;
+  return context.body(body, 200, {
     "content-type": "application/json",
     "cache-control": "no-store",
   });

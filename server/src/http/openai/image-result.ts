@@ -3,9 +3,10 @@
 import { buffer } from "node:stream/consumers";
 import type { Database } from "../../db/connect.ts";
 import type { RunRow, StoredAsset } from "../../db/runs/runs.ts";
-import { openAsset } from "../../library/asset-download.ts";
+import { type AssetDownload, openAsset } from "../../library/asset-download.ts";
 import { convertCopy } from "../../runs/convert-copy.ts";
 import { renderAsset } from "../../runs/render-run.ts";
+import { encodeBase64 } from "../encode-base64.ts";
 import type { HttpServices } from "../http-services.ts";
 
 /** `outputFormat`: convert images of other formats. Undefined: as the provider made them. */
@@ -22,20 +23,25 @@ const propertiesOf = ({ width, height, media_type }: StoredAsset, { outputFormat
 export const listImages = (row: RunRow): StoredAsset[] =>
   (row.result?.outputs ?? []).filter(({ media_type }) => media_type.startsWith("image/"));
 
-/** The body of a response: `{ created, data: [{ b64_json | url }], size, output_format }`. */
+/** Opens the files of a run's images. Files that are gone are noticed here, before the status is sent. */
+export const openImages = (services: Services, row: RunRow): Promise<AssetDownload[]> =>
+  Promise.all(listImages(row).map(({ asset_id }) => openAsset(services, asset_id)));
+
+/** The body of a response: `{ created, data: [{ b64_json | url }], size, output_format }`. Without files, of URLs. */
 export async function* writeImages(
   services: Services,
-  row: RunRow,
+  { row, files }: { row: RunRow; files: readonly AssetDownload[] },
   format: ClientImageFormat,
 ): AsyncGenerator<Uint8Array> {
   const images = listImages(row);
   yield text(`{"created":${secondsOf(row)},"data":[`);
   for (const [index, image] of images.entries()) {
     if (index > 0) yield text(",");
-    if (format.isUrl) yield text(JSON.stringify({ url: renderAsset(services, image).url }));
+    const file = files[index];
+    if (!file) yield text(JSON.stringify({ url: renderAsset(services, image).url }));
     else {
       yield text('{"b64_json":"');
-      yield* readBase64(services, { row, image }, format);
+      yield* readBase64(services, { row, image, file }, format);
       yield text('"}');
     }
   }
@@ -62,31 +68,22 @@ export async function* writeCompletedEvent(
     },
   };
   yield text(`event: ${type}\ndata: ${JSON.stringify(about).slice(0, -1)},"b64_json":"`);
-  yield* readBase64(services, { row, image }, format);
+  yield* readBase64(services, { row, image, file: await openAsset(services, image.asset_id) }, format);
   yield text('"}\n\n');
 }
 
 async function* readBase64(
   services: Services,
-  { row, image }: { row: RunRow; image: StoredAsset },
+  { row, image, file }: { row: RunRow; image: StoredAsset; file: AssetDownload },
   { outputFormat }: ClientImageFormat,
 ): AsyncGenerator<Uint8Array> {
-  const file = await openAsset(services, image.asset_id);
   const stream = await file.read();
-  if (outputFormat !== undefined && image.media_type !== `image/${outputFormat}`) {
-    const original = { run_id: row.run_id, asset: image, bytes: await buffer(stream) };
-    yield text(Buffer.from(await convertCopy(services, original, `image/${outputFormat}`)).toString("base64"));
+  if (outputFormat === undefined || image.media_type === `image/${outputFormat}`) {
+    yield* encodeBase64(stream);
     return;
   }
-  let rest = Buffer.alloc(0);
-  for await (const chunk of stream) {
-    const bytes = Buffer.concat([rest, chunk]);
-    // Three bytes are four characters: what is left over begins the next piece.
-    const whole = bytes.length - (bytes.length % 3);
-    rest = bytes.subarray(whole);
-    yield text(bytes.toString("base64", 0, whole));
-  }
-  yield text(rest.toString("base64"));
+  const original = { run_id: row.run_id, asset: image, bytes: await buffer(stream) };
+  yield text(Buffer.from(await convertCopy(services, original, `image/${outputFormat}`)).toString("base64"));
 }
 
 const secondsOf = ({ created_at }: RunRow) => Math.floor(created_at.getTime() / 1000);
