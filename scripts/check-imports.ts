@@ -68,6 +68,7 @@ const COMPOSITION_FILES: Record<string, string[]> = {
   config: ["compose", "main", "config-listing"],
   "config-listing": ["main"],
   compose: ["main"],
+  "heap-growth": ["main"],
   main: [],
 };
 

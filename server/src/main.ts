@@ -36,6 +36,7 @@ import { diagnose } from "./doctor/doctor.ts";
 import { type Colorize, renderReport, renderUpgradeReport } from "./doctor/render-report.ts";
 import { type EngineWorker, startWorker } from "./engine/worker.ts";
 import { createEventStreams } from "./events/event-streams.ts";
+import { allowHeapGrowth } from "./heap-growth.ts";
 import { healthRoutes } from "./http/health.ts";
 import { respondToMalformedRequests } from "./http/malformed-request.ts";
 import { enforceMinimumDownloadRate } from "./http/minimum-download-rate.ts";
@@ -261,6 +262,7 @@ async function main(): Promise<void> {
     process.exitCode = await runReseal(config);
     return;
   }
+  allowHeapGrowth();
   const tracing = await createTracing(config, { role, version: VERSION, instance: randomUUID() });
   const composed = composeServices(config, role, tracing);
   const { services } = composed;
