@@ -1,5 +1,5 @@
-// `npm run bench:age`: 200 runs by 32 callers on an installation that is 8 days old and on one of 400 days, in
-// turns on the same machine. `--short` measures one round at 98 days.
+// `npm run bench:age`: 200 runs by 32 callers on installations that are 8, 98 and 400 days old, in turns on the same
+// machine. `--short` measures one round at 8 and 98 days.
 import { parseArgs } from "node:util";
 import pg from "pg";
 import { insertHistory } from "../support/insert-history.ts";
@@ -8,7 +8,7 @@ import { measureCpu } from "./cpu.ts";
 import { createRunPoster, percentile } from "./full-service.ts";
 
 const { short } = parseArgs({ options: { short: { type: "boolean", default: false } } }).values;
-const AGES_IN_DAYS = [8, short ? 98 : 400];
+const AGES_IN_DAYS = short ? [8, 98] : [8, 98, 400];
 const ROUNDS = short ? 1 : 5;
 const RUNS_PER_DAY = 200;
 const RUNS = 200;
@@ -68,6 +68,7 @@ for (const { days, environment, rounds } of installations) {
   if (refused + row!.count > 0) process.exitCode = 1;
   await environment.stop();
 }
-const [young, old] = installations.map(({ rounds }) => median(rounds.map(({ ms }) => ms)));
-console.log(`old to young: ${(old! / young!).toFixed(2)}   (goal: at most ${MAX_RATIO})`);
-if (old! / young! > MAX_RATIO) process.exitCode = 1;
+const [young, ...older] = installations.map(({ rounds }) => median(rounds.map(({ ms }) => ms)));
+const ratios = older.map((ms) => ms / young!);
+console.log(`old to young: ${ratios.map((ratio) => ratio.toFixed(2)).join(", ")}   (goal: at most ${MAX_RATIO})`);
+if (ratios.some((ratio) => ratio > MAX_RATIO)) process.exitCode = 1;
