@@ -1,18 +1,26 @@
 // Finds the output of a tenant that looks most like an image. All fingerprints of the tenant are compared, from an
-// index that has nothing else.
+// index that has nothing else; only the files of similar ones are read.
 import type { Database } from "../connect.ts";
 import { statement } from "../statement.ts";
 
 const FIND_SIMILAR = statement(
   "fingerprints.find_similar",
-  `select a.asset_id, a.run_id, d.distance
-   from assets a
+  `with similar_ones as materialized (
+     select distinct a.fingerprint, d.distance
+     from assets a
+     cross join lateral (
+       select min(bit_count(a.fingerprint # f::bit(128)))::int as distance from unnest(:fingerprints::text[]) f
+     ) d
+     where a.tenant_id = :tenant_id and a.fingerprint is not null and d.distance <= :max_distance::int
+   )
+   select a.asset_id, a.run_id, s.distance
+   from similar_ones s
    cross join lateral (
-     select min(bit_count(a.fingerprint # f::bit(128)))::int as distance from unnest(:fingerprints::text[]) f
-   ) d
-   where a.tenant_id = :tenant_id and a.fingerprint is not null and a.deleted_at is null
-     and d.distance <= :max_distance::int
-   order by d.distance, a.asset_id limit 1`,
+     select asset_id, run_id from assets
+     where tenant_id = :tenant_id and fingerprint = s.fingerprint and deleted_at is null
+     order by asset_id limit 1
+   ) a
+   order by s.distance, a.asset_id limit 1`,
 ).columns<SimilarImage>();
 
 /** `asset_id`: the small thumbnail of the output. `distance`: bits that differ from the nearest of the given ones. */
