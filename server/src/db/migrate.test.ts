@@ -119,6 +119,19 @@ describe("migrate", () => {
     expect(await database.owner.query("test.state", states)).toEqual([{ indisvalid: true }]);
   });
 
+  it("drops an index concurrently, and finishes after an interruption", async () => {
+    const sql = "-- contract since 0900: the index is unused\ndrop index concurrently tenants_by_region;";
+    await migrateWith(EXPAND);
+    await database.owner.query("test.index", "create index tenants_by_region on tenants (region)");
+    const files = { ...EXPAND, "0901_drop_index.sql": sql };
+    expect(await migrateWith(files)).toEqual(["0901_drop_index.sql"]);
+    expect(await database.owner.query("test.left", "select to_regclass('tenants_by_region') as index")).toEqual([
+      { index: null },
+    ]);
+    await database.owner.query("test.forget", "delete from schema_migrations where name = '0901_drop_index.sql'");
+    expect(await migrateWith(files)).toEqual(["0901_drop_index.sql"]);
+  });
+
   it("puts a new table of tenants under row-level security even if a later migration fails", async () => {
     const files = {
       "0900_notes.sql": "-- expand: notes\ncreate table notes (tenant_id uuid not null, text text not null);",

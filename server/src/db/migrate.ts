@@ -115,14 +115,17 @@ async function applyAtOnce(client: pg.Client, migration: Migration, { lockMs }: 
   await client.query(`begin; ${steps.join(";\n")}; commit`);
 }
 
-const CONCURRENT_INDEX = /\bcreate\s+(?:unique\s+)?index\s+concurrently\s+(\w+)/i;
+const CONCURRENT_INDEX = /\b(create|drop)\s+(?:unique\s+)?index\s+concurrently\s+(\w+)/i;
 const isConcurrent = ({ sql }: Migration) => CONCURRENT_INDEX.test(sql);
 
-/** Builds an index without blocking writes. An interrupted build leaves an invalid index, which is built anew. */
+/**
+ * Builds or drops an index without blocking writes. An interruption can leave an invalid index, or none that is not
+ * recorded as dropped.
+ */
 async function applyConcurrently(client: pg.Client, migration: Migration): Promise<void> {
-  const index = pg.escapeIdentifier(CONCURRENT_INDEX.exec(migration.sql)![1]!);
-  await client.query(`drop index concurrently if exists ${index}`);
-  await client.query(migration.sql);
+  const [, action, name] = CONCURRENT_INDEX.exec(migration.sql)!;
+  await client.query(`drop index concurrently if exists ${pg.escapeIdentifier(name!)}`);
+  if (action!.toLowerCase() !== "drop") await client.query(migration.sql);
   await client.query(recordOf(migration));
 }
 
