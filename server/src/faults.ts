@@ -229,6 +229,9 @@ const detailedMessages: Partial<Record<FaultCode, DetailedMessage>> = {
   confirmation_required: ({ estimate, confirm_above }) =>
     estimate !== undefined &&
     `The run would cost $${estimate}, and a tool may spend $${confirm_above} without asking. Ask the user, then repeat the call with confirm_cost: ${estimate}.`,
+  image_too_many_pixels: ({ width, height, factor }) =>
+    factor !== undefined &&
+    `Enlarged ${factor} times, the image would have ${width}x${height} pixels. The maximum is 50 megapixels and 16,384 pixels per side. Use a smaller factor or a smaller image.`,
   mask_mismatch: describeMaskMismatch,
   provider_rejected_input: (details) => details.reason === "mask_mismatch" && describeMaskMismatch(details),
   rate_limited: ({ retry_after }) => retry_after !== undefined && `Rate limit exceeded. Retry after ${retry_after} s.`,

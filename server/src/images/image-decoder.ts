@@ -2,7 +2,7 @@
 // no metadata.
 import { Fault } from "../faults.ts";
 import type { DecoderPool } from "./decoder-pool.ts";
-import { detectFormat, type ImageSize, MAX_IMAGE_PIXELS, MAX_IMAGE_SIDE, MIN_IMAGE_SIDE } from "./image-size.ts";
+import { detectFormat, type ImageSize, isStorableSize, MIN_IMAGE_SIDE } from "./image-size.ts";
 import { type ImageStructure, type ImageType, stripMetadata, undecodableImage } from "./image-structure.ts";
 import { joinParts, type PixelTask, splitParts } from "./pixel-tasks.ts";
 
@@ -122,9 +122,7 @@ const verifyReencoded = (bytes: Uint8Array, original: ImageStructure): Inspected
 export const readStructure = (bytes: Uint8Array): ImageStructure => {
   const layout = detectFormat(bytes);
   const { width, height } = layout;
-  if (width > MAX_IMAGE_SIDE || height > MAX_IMAGE_SIDE || width * height > MAX_IMAGE_PIXELS) {
-    throw new Fault("image_too_many_pixels", { width, height });
-  }
+  if (!isStorableSize(layout)) throw new Fault("image_too_many_pixels", { width, height });
   if (width < MIN_IMAGE_SIDE || height < MIN_IMAGE_SIDE) throw new Fault("image_too_small", { width, height });
   if (layout.isAnimated) throw new Fault("image_animated_not_supported");
   return layout;

@@ -12,6 +12,9 @@ export const MIN_IMAGE_SIDE = 16;
 export const MAX_IMAGE_SIDE = 16_384;
 export const MAX_IMAGE_PIXELS = 50_000_000;
 
+export const isStorableSize = ({ width, height }: ImageSize): boolean =>
+  Math.max(width, height) <= MAX_IMAGE_SIDE && width * height <= MAX_IMAGE_PIXELS;
+
 /** Minimum number of bytes to identify a format. */
 const MIN_FORMAT_BYTES = 12;
 const FILE_SIGNATURES = ["\x89PNG\r\n\x1a\n", "\xff\xd8\xff", "RIFF"];

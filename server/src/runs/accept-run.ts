@@ -12,6 +12,7 @@ import type { Job, Operation, Source } from "../kit/operation.ts";
 import type { ParsedInput } from "../kit/parse.ts";
 import type { JsonObject } from "../kit/schemas/run.ts";
 import { checkMask } from "./check-mask.ts";
+import { checkUpscale } from "./check-upscale.ts";
 import { checkMaxCost, listAcceptedPrices, resolveSpender, toMicrodollars } from "./cost.ts";
 import { resolveCustomModels } from "./custom-models.ts";
 import { estimatePlan, offerToReserve } from "./estimate.ts";
@@ -304,6 +305,9 @@ async function assertSourcesUsable(
     const row = rows.find(({ run_id }) => run_id === sourceRunId(source));
     return row && "run" in source ? requireOutput(row, source) : undefined;
   };
-  for (const job of plan) checkMask(job, findKnownSize);
+  for (const job of plan) {
+    checkMask(job, findKnownSize);
+    checkUpscale(job, () => job.source_size);
+  }
   return linkedRows.map(({ run_id }) => run_id);
 }

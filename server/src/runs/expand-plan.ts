@@ -1,7 +1,7 @@
 // Completes the plan of an operation with the jobs that the enabled offers make necessary: `upscale_factor` of a model
 // that cannot enlarge becomes a second job, and a removal by prompt can be served by erasers (find-and-erase.ts). Every
 // job is planned when the run is accepted, so it has a price in the estimate.
-import { MAX_IMAGE_PIXELS, MAX_IMAGE_SIDE } from "../images/image-size.ts";
+import { isStorableSize } from "../images/image-size.ts";
 import type { Job, ParameterAdjustment, SourceSize } from "../kit/operation.ts";
 import { withJobParameter } from "../kit/task-parameters.ts";
 import { planUpscale, upscaleStepFor } from "../kit/upscale-jobs.ts";
@@ -60,10 +60,7 @@ function linkSizes(jobs: Job[], first: SourceSize | undefined): Job[] {
 
 /** The factor whose results, also those between two jobs, are small enough to be stored. */
 function limitFactor(factor: number, size: SourceSize | undefined, isNative: boolean): number {
-  const fits = (each: number) =>
-    !size ||
-    (size.width * size.height * each ** 2 <= MAX_IMAGE_PIXELS &&
-      Math.max(size.width, size.height) * each <= MAX_IMAGE_SIDE);
+  const fits = (each: number) => !size || isStorableSize({ width: size.width * each, height: size.height * each });
   const candidates = isNative ? [factor, 3, 2] : [factor, 2];
   const fitting = candidates.find((each) => each <= factor && fits(isNative ? each : upscaleStepFor(each)));
   return fitting ?? 1;

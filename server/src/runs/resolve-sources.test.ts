@@ -109,6 +109,14 @@ describe("a URL", () => {
   });
 });
 
+it("an image that would be too large to be stored when it is enlarged fails the step", async () => {
+  const image = { ...produced(v7()), width: 4000, height: 3000 };
+  const upscale = (factor: number) =>
+    resolve({ task: "image.upscale", images: [{ job: 0 }], options: { factor } }, [[image]]);
+  await expect(upscale(4)).rejects.toMatchObject({ code: "image_too_many_pixels" });
+  expect((await upscale(2)).images).toHaveLength(1);
+});
+
 /** The storage refuses the next `count` writes. */
 function failStorage(count: number, onFailure: (failures: number) => Promise<unknown> = async () => {}) {
   const { put } = files.storage;

@@ -9,6 +9,7 @@ import type { Job, Source } from "../kit/operation.ts";
 import type { VideoFrame } from "../kit/run-outputs.ts";
 import type { AssetRef } from "../providers/provider.ts";
 import { checkMask, findMaskedImage } from "./check-mask.ts";
+import { checkUpscale } from "./check-upscale.ts";
 import { type ClaimedStep, runClaimedStep } from "./claimed-step.ts";
 import type { ResolvedSources } from "./execute.ts";
 import { frameAssetId, sourceAssetId } from "./ids.ts";
@@ -64,6 +65,7 @@ async function resolveJob(
   if (masks?.length === 0) throw new Fault("provider_rejected_input", { reason: "nothing_found" });
   const resolvedJob = { ...job, images, masks };
   for (const each of mask ?? []) checkMask({ ...resolvedJob, mask: each }, (source) => source);
+  checkUpscale(resolvedJob, (source) => source);
   const image = findMaskedImage(resolvedJob);
   const preparedMask = mask && (await prepareMask(services, claim, mask, { image, margin: job.mask_margin }));
   const isPrepared = preparedMask && preparedMask.asset_id !== mask[0]?.asset_id;

@@ -3,7 +3,7 @@
 import { join } from "node:path";
 import sharp from "sharp";
 import { z } from "zod";
-import { type ImageSize, MAX_IMAGE_PIXELS, MAX_IMAGE_SIDE } from "../../../images/image-size.ts";
+import { type ImageSize, isStorableSize } from "../../../images/image-size.ts";
 import { type Box, type Pixels, readPixels, writePixels } from "../../../images/isolated/pixels.ts";
 import { rejectInput } from "../local-task.ts";
 import { type Runtime, requireFromFolder, SESSION_OPTIONS, type Session } from "../model-packages.ts";
@@ -32,10 +32,8 @@ export async function openEsrgan(folder: string): Promise<OpenModel> {
     const { factor } = data;
     const source = await readPixels(image);
     const size = { width: source.width * factor, height: source.height * factor };
-    const isTooLarge =
-      size.width * size.height > MAX_IMAGE_PIXELS || Math.max(size.width, size.height) > MAX_IMAGE_SIDE;
     // No offer can do this: the result would be larger than any image that Gesso stores.
-    if (isTooLarge) throw rejectInput("image_too_large");
+    if (!isStorableSize(size)) throw rejectInput("image_too_large");
     const session = await sessionFor(factor);
     const large = await enlarged(source, size);
     for (const part of tilesOf(source)) {
