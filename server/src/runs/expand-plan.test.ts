@@ -103,6 +103,25 @@ describe("upscale_factor", () => {
     expect(estimateJobs(withOffers(generator, byPixels), [sized]).basis[1]).toMatchObject({ quantity: 4 });
   });
 
+  it("takes the cheaper of both ways with the routing cheapest, between equivalent offers", () => {
+    const cheapest = job({ routing: "cheapest" });
+    const jobsWith = (price: number, more: Partial<Offer> = {}) => {
+      const same = { equivalence: "flux" };
+      const offers = [{ ...generator, ...same }, { ...native, ...same, price, ...more }, upscaler];
+      return expandPlan(withOffers(...offers), [cheapest]).plan.length;
+    };
+    // In two jobs, a result costs 0.12.
+    expect([jobsWith(0.11), jobsWith(0.13), jobsWith(0.11, { equivalence: "other" })]).toEqual([1, 2, 2]);
+
+    const byPixels = { ...native, per: "megapixel" as const, price: 0.03, preference: 1 };
+    const sized = { ...cheapest, width: 1000, height: 1000 };
+    const jobsOf = (...offers: Offer[]) => expandPlan(withOffers(...offers), [sized]).plan.length;
+    // Enlarged, an image has 4 megapixels: 0.12 instead of 0.03 and the second job.
+    expect([jobsOf(byPixels), jobsOf(byPixels, upscaler), jobsOf(byPixels, { ...upscaler, price: 0.1 })]).toEqual([
+      1, 2, 1,
+    ]);
+  });
+
   it("is never sent to an offer that needs a second job for it, also not in failover", () => {
     const ignoring = offer("image.generate", "flux-dev", {
       parameters: declareParameters("image.generate", {

@@ -6,8 +6,10 @@ import type { Job, ParameterAdjustment, SourceSize } from "../kit/operation.ts";
 import { withJobParameter } from "../kit/task-parameters.ts";
 import { planUpscale, upscaleStepFor } from "../kit/upscale-jobs.ts";
 import { adjustParameters } from "../providers/adjust-parameters.ts";
+import type { Offer } from "../providers/provider.ts";
 import { expectedSize } from "./billable-quantity.ts";
 import { isRemovalByPrompt, routeRemoval } from "./find-and-erase.ts";
+import { costOfPlan } from "./plan-cost.ts";
 import { findBestOffer, type OfferDependencies } from "./select-offer.ts";
 
 /** `adjustments`: what the caller asked for and no route of this installation can do. */
@@ -31,17 +33,29 @@ function expandUpscale(services: OfferDependencies, job: Job): ExpandedPlan {
   const factor = limitFactor(requested, size, isNative);
   const adjustments = factor === requested ? [] : [limited(requested, factor)];
   if (factor === 1) return { plan: [bare], adjustments };
-  if (isNative) return { plan: [enlarged(factor)], adjustments };
 
+  const native = [enlarged(factor)];
   const added = linkSizes(
     planUpscale(0, factor, bare.count).map((each) => ({ ...each, ...inheritedFrom(job) })),
     size,
   );
-  if (added.every((each) => findBestOffer(services, each))) return { plan: [bare, ...added], adjustments };
+  const inTwoJobs = [bare, ...added];
+  const isPossibleInTwo =
+    limitFactor(requested, size, false) === factor && added.every((each) => findBestOffer(services, each));
+  if (job.routing === "cheapest" && isPossibleInTwo && isEquivalent(offer, findBestOffer(services, job)?.offer)) {
+    const saving = costOfPlan(services, inTwoJobs) - costOfPlan(services, native);
+    if (saving !== 0) return { plan: saving > 0 ? native : inTwoJobs, adjustments };
+  }
+  if (isNative) return { plan: native, adjustments };
+  if (isPossibleInTwo) return { plan: inTwoJobs, adjustments };
   // No offer enlarges in a job of its own: an offer that is not the preferred one may do it natively.
-  if (findBestOffer(services, job)) return { plan: [enlarged(factor)], adjustments };
+  if (findBestOffer(services, job)) return { plan: native, adjustments };
   return { plan: [bare], adjustments: [ignored(requested)] };
 }
+
+/** Whether `routing` may take one offer for the other. */
+const isEquivalent = (one: Offer | undefined, other: Offer | undefined): boolean =>
+  one !== undefined && (one === other || (one.equivalence !== undefined && one.equivalence === other?.equivalence));
 
 const inheritedFrom = ({ routing, is_strict }: Job) => ({
   ...(routing && { routing }),

@@ -1,7 +1,7 @@
 // Removal by prompt as two jobs: a segmentation finds the object, and an eraser fills the found area. Erasers need a
 // mask, so without this route only offers that find objects themselves could serve a prompt.
 import type { Job, ParameterAdjustment } from "../kit/operation.ts";
-import { calculateRequestedQuantity, sumCosts } from "./billable-quantity.ts";
+import { costOfPlan } from "./plan-cost.ts";
 import { findBestOffer, type OfferDependencies } from "./select-offer.ts";
 
 /** Margin around a found object for `remove_shadow`, as a share of the longer side. Covers a shadow at the object. */
@@ -23,17 +23,7 @@ export function routeRemoval(services: OfferDependencies, job: Job): Route {
   if (indirect.plan.some((each) => !findBestOffer(services, each))) return direct;
   if (!findBestOffer(services, job)) return indirect;
   if (job.routing === "fastest" || (job.is_strict && indirect.adjustments.length > 0)) return direct;
-  return costOf(services, indirect) < costOf(services, direct) ? indirect : direct;
-}
-
-function costOf(services: OfferDependencies, { plan }: Route): number {
-  const cost = sumCosts(
-    plan.map((job) => {
-      const offer = findBestOffer(services, job)!.offer;
-      return { price: offer.price, quantity: calculateRequestedQuantity(offer, job) };
-    }),
-  );
-  return cost ?? Number.POSITIVE_INFINITY;
+  return costOfPlan(services, indirect.plan) < costOfPlan(services, direct.plan) ? indirect : direct;
 }
 
 function planFindAndErase(job: Job): Route {
