@@ -274,17 +274,6 @@ describe("a price per megapixel", () => {
     }
   }, 60_000);
 
-  it("is not charged for a result that would be too large to be stored: the request is refused", async () => {
-    const tenant = await prepaid(1);
-    const { run_id, image_url } = await upload(tenant, 4096);
-    for (const source of [{ run_id }, { image_url }]) {
-      const { status, body } = await tenant.caller.post("/edits/upscale", { ...source, factor: 2 });
-      expect([status, body.code]).toEqual([422, "image_too_many_pixels"]);
-    }
-    const reserved = "select from transfers where tenant_id = $1 and kind = 'reserve'";
-    expect(await environment.query(reserved, [tenant.tenant_id])).toEqual([]);
-  }, 60_000);
-
   it("is unknown for a source whose size is not known, so that a limited tenant is refused", async () => {
     const tenant = await prepaid(1);
     const input = { image_url: "https://pictures.example.com/large.png" };

@@ -109,6 +109,20 @@ function endOf(file: Buffer): number {
   return file.readUInt32LE(4) + 8;
 }
 
+it("does not enlarge an image beyond what can be stored, and makes no run for it", async () => {
+  const create = { width: 4096, height: 4096, channels: 3, background: "#20c040" } as const;
+  const { run_id, image_url } = (await send(await sharp({ create }).png().toBuffer(), "large.png")).body.data;
+  const before = await ledgers();
+  for (const source of [{ run_id }, { image_url }]) {
+    const { status, body } = await caller.post("/edits/upscale", { ...source, factor: 2 });
+    expect([status, body.code, body.details]).toMatchObject([
+      ...[422, "image_too_many_pixels"],
+      { width: 8192, height: 8192, factor: 2 },
+    ]);
+  }
+  expect(await ledgers()).toEqual(before);
+});
+
 it("turns all eight orientations upright", async () => {
   for (let orientation = 1; orientation <= 8; orientation++) {
     const file = await saved(await send(await rotatedImage(orientation), "photo.jpg"));
