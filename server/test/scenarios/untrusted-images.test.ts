@@ -1,6 +1,5 @@
 // Untrusted images, sent to a running Gesso: every file of the corpus gets its expected response, concurrent bombs do
 // not affect other requests, and only images are stored.
-
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -9,7 +8,6 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { STORAGE_KEY } from "../../src/db/runs/asset-key.ts";
 import { mutateImage } from "../corpora/mutate-image.ts";
 import {
   c2paManifestStore,
@@ -140,12 +138,11 @@ it("keeps a signed provenance manifest of an image beside it, until the run is d
   const signed = corpus.find(({ filename }) => filename === "signed.jpg")!;
   const runId = (await send(signed.bytes, signed.filename)).body.data.run_id;
   const [row] = await environment.query<Record<string, string>>(
-    `select assets.*, ${STORAGE_KEY} as key, a.run_id as of_run from assets join assets a on a.asset_id = assets.provenance_of
-     where assets.run_id = $1 and assets.role = 'provenance'`,
+    "select e.*, a.run_id as of_run from assets e join assets a on a.asset_id = e.provenance_of where e.run_id = $1 and e.role = 'provenance'",
     [runId],
   );
   expect(row).toMatchObject({ media_type: "application/c2pa", of_run: runId, deleted_at: null });
-  const path = join(environment.storageDir, "objects", row!.key!);
+  const path = join(environment.storageDir, "objects", row!.storage_key!);
   expect(readFileSync(path).equals(c2paManifestStore)).toBe(true);
   const { outputs } = (await caller.get(`/runs/${runId}`)).body;
   expect(outputs).toHaveLength(1);
