@@ -34,7 +34,7 @@ export async function rateLimitCampaign({
 
     const all = [...emptied.flat(), ...pressed];
     const accepted = all.filter(({ status }) => status === 200).length;
-    // Until the last question to the bucket, which has these tokens left: what comes later is granted to nobody.
+    // Until the last question to the bucket, which has these tokens left: what comes later is not granted.
     const allowed = perMinute + (perMinute / 60) * ((bucket.asked_at - startedAt) / 1000) - bucket.tokens;
     const refused = all.filter(({ status }) => status === 429);
     const obeyed = await followRateLimitHeaders(() => ask(0), Math.min(10, seconds / 2));
