@@ -119,8 +119,8 @@ const CONCURRENT_INDEX = /\b(create|drop)\s+(?:unique\s+)?index\s+concurrently\s
 const isConcurrent = ({ sql }: Migration) => CONCURRENT_INDEX.test(sql);
 
 /**
- * Builds or drops an index without blocking writes. An interruption can leave an invalid index, or none that is not
- * recorded as dropped.
+ * Builds or drops an index without blocking writes. After an interruption, an invalid index is dropped and built again,
+ * and a dropped index is only recorded.
  */
 async function applyConcurrently(client: pg.Client, migration: Migration): Promise<void> {
   const [, action, name] = CONCURRENT_INDEX.exec(migration.sql)!;

@@ -39,15 +39,15 @@ function expandUpscale(services: OfferDependencies, job: Job): ExpandedPlan {
     planUpscale(0, factor, bare.count).map((each) => ({ ...each, ...inheritedFrom(job) })),
     size,
   );
-  const inTwoJobs = [bare, ...added];
-  const isPossibleInTwo =
+  const inSeveralJobs = [bare, ...added];
+  const isPossibleInSeveral =
     limitFactor(requested, size, false) === factor && added.every((each) => findBestOffer(services, each));
-  if (job.routing === "cheapest" && isPossibleInTwo && isEquivalent(offer, findBestOffer(services, job)?.offer)) {
-    const saving = costOfPlan(services, inTwoJobs) - costOfPlan(services, native);
-    if (saving !== 0) return { plan: saving > 0 ? native : inTwoJobs, adjustments };
+  if (job.routing === "cheapest" && isPossibleInSeveral && isEquivalent(offer, findBestOffer(services, job)?.offer)) {
+    const saving = costOfPlan(services, inSeveralJobs) - costOfPlan(services, native);
+    if (saving !== 0) return { plan: saving > 0 ? native : inSeveralJobs, adjustments };
   }
   if (isNative) return { plan: native, adjustments };
-  if (isPossibleInTwo) return { plan: inTwoJobs, adjustments };
+  if (isPossibleInSeveral) return { plan: inSeveralJobs, adjustments };
   // No offer enlarges in a job of its own: an offer that is not the preferred one may do it natively.
   if (findBestOffer(services, job)) return { plan: native, adjustments };
   return { plan: [bare], adjustments: [ignored(requested)] };
