@@ -208,11 +208,15 @@ export async function requeueExpiredClaims(db: Database, limit: number): Promise
   return db.execute(REQUEUE_EXPIRED, { limit });
 }
 
+/** Locks by id, as statements for many runs do: in another order, two of them would be a deadlock. */
 const REQUEUE_ALL = statement(
   "open_runs.requeue_all",
   `with requeued as (
      update open_runs set dispatched_at = null, activity = null, claim_expires_at = null, epoch = epoch + 1
-     where dispatched_at is not null and deadline_at < '${QUARANTINE_DEADLINE}' returning run_id
+     where run_id = any (array(
+       select run_id from open_runs where dispatched_at is not null and deadline_at < '${QUARANTINE_DEADLINE}'
+       order by run_id for update))
+     returning run_id
    ), ${suspendRequestsSql({ requeued: "requeued" })}
    select run_id from requeued`,
 );

@@ -112,6 +112,17 @@ describe("the queue", () => {
     expect(await countLaneLoad(database.db)).toEqual([]);
   });
 
+  it("is refilled after a loss of the engine while other statements lock runs by id, without a deadlock", async () => {
+    const sql = `insert into open_runs (run_id, tenant_id, lane, deadline_at, dispatched_at)
+      select ('00000000-0000-7000-9000-' || lpad(n::text, 12, '0'))::uuid, $1, 'a', now() + interval '1 hour', now()
+      from generate_series(3000, 1, -1) as n`;
+    await database.db.query("test.dispatch", sql, [tenant(1)]);
+    const lockById = () => database.db.query("test.lock", "select from open_runs order by run_id for update");
+    const rebuilds = Array.from({ length: 3 }, () => Promise.all([requeueAllRuns(database.db), lockById()]));
+    const counts = (await Promise.all(rebuilds)).map(([count]) => count);
+    expect(counts.sort((a, b) => a - b)).toEqual([0, 0, 3000]);
+  });
+
   it("does not hold others up for what was handed over and is never begun", async () => {
     await insertQueuedRuns(tenant(1), "a", { from: 1, count: 2 });
     await claimQueuedRuns(database.db, [{ tenant_id: tenant(1), lane: "a", count: 1 }]);

@@ -220,10 +220,13 @@ export async function requeueExpiredDeliveries(db: Database, limit: number): Pro
   return rows.length;
 }
 
+/** Locks by id, so that two of these statements are no deadlock. */
 const REQUEUE_ALL = statement(
   "deliveries.requeue_all",
   `update open_deliveries set dispatched_at = null, slot_until = null, claim_expires_at = null, epoch = default
-   where dispatched_at is not null returning delivery_id`,
+   where delivery_id = any (array(
+     select delivery_id from open_deliveries where dispatched_at is not null order by delivery_id for update))
+   returning delivery_id`,
 );
 
 /** Requeues every dispatched delivery, after the engine has lost its journal. */
