@@ -1,9 +1,9 @@
-// Drains a small request body (up to 1 MiB, for up to 1 s) that is still arriving when the response is ready. Otherwise
+// Drains a small request body (up to 1 MiB, for up to 5 s) that is still arriving when the response is ready. Otherwise
 // a client with keep-alive would send its next request on a connection that is about to close.
 import type { IncomingMessage } from "node:http";
 
 const MAX_DRAINED_BYTES = 1024 * 1024;
-const DRAIN_TIMEOUT_MS = 1000;
+const DRAIN_TIMEOUT_MS = 5000;
 
 export async function drainRequestBody(incoming: IncomingMessage): Promise<void> {
   const declared = Number(incoming.headers["content-length"] ?? 0);
