@@ -85,6 +85,12 @@ async function send({
   return { status: response.status, headers: response.headers, body: isJson && text ? JSON.parse(text) : text };
 }
 
+/** What went wrong on the connection, as the body of a failure: one lost response must not hide the others. */
+const noResponse = ({ message, cause }: Error): ReceivedResponse => ({
+  ...{ status: 599, headers: new Headers() },
+  body: { code: `${message}: ${(cause as NodeJS.ErrnoException | undefined)?.code ?? cause}` },
+});
+
 async function inTurns<T>(items: T[], work: (item: T) => Promise<void>): Promise<void> {
   const waiting = items[Symbol.iterator]();
   await Promise.all(
@@ -145,10 +151,10 @@ describe(`with the seed ${seed}`, () => {
     const problems: string[] = [];
     const refusals = new Map<string, number>();
     await inTurns(cases, async (request) => {
-      const reported = await send(request);
+      const reported = await send(request).catch((thrown: Error) => noResponse(thrown));
       if (reported.status >= 400) refusals.set(reported.body?.code, (refusals.get(reported.body?.code) ?? 0) + 1);
       const problem = findErrorBodyFault(reported);
-      if (problem) problems.push(`${problem}: ${JSON.stringify(request).slice(0, 600)}`);
+      if (problem) problems.push(`${problem} (${reported.body?.code}): ${JSON.stringify(request).slice(0, 600)}`);
     });
     await cancelAll();
     expect(problems.slice(0, 10)).toEqual([]);
