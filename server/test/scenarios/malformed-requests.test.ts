@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { STORAGE_KEY } from "../../src/db/runs/asset-key.ts";
 import { type ApiCaller, createHttpCaller } from "../support/api-caller.ts";
 import { startTestEnvironment, type TestEnvironment } from "../support/test-environment.ts";
 
@@ -168,7 +169,7 @@ describe("forms", () => {
       expect([name.slice(0, 20), [201, 400].includes(status)]).toEqual([name.slice(0, 20), true]);
       if (status !== 201) continue;
       const [row] = await environment.query<{ storage_key: string }>(
-        "select storage_key from assets where run_id = $1",
+        `select ${STORAGE_KEY} as storage_key from assets where run_id = $1`,
         [body.data.run_id],
       );
       expect(row!.storage_key).toMatch(/^t\/[0-9a-f-]{36}\/r\/[0-9a-f-]{36}\/[0-9a-f]{64}$/);

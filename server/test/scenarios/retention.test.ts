@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "@gesso/dev/components";
 import { afterAll, describe, expect, it } from "vitest";
+import { STORAGE_KEY } from "../../src/db/runs/asset-key.ts";
 import { createDiskStorage } from "../../src/storage/disk-storage.ts";
 import type { ObjectStorage } from "../../src/storage/object-storage.ts";
 import { createS3Storage } from "../../src/storage/s3-storage.ts";
@@ -62,7 +63,7 @@ describe.each([
     const make = async (prompt: string) => {
       const { body } = await caller.generate({ prompt, width: 64, height: 64, sync: true });
       const [row] = await environment.query<{ storage_key: string }>(
-        "select storage_key from assets where run_id = $1",
+        `select ${STORAGE_KEY} as storage_key from assets where run_id = $1`,
         [body.run_id],
       );
       return { ...body, key: row!.storage_key };

@@ -4,6 +4,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { STORAGE_KEY } from "../../src/db/runs/asset-key.ts";
 import { findStorageMismatches } from "../../src/db/runs/storage-check.ts";
 import { type ApiCaller, type ApiResponse, createHttpCaller } from "../support/api-caller.ts";
 import { createTestTenant, type TenantOptions } from "../support/tenants.ts";
@@ -60,7 +61,7 @@ describe("the storage quota", () => {
       ...{ bytes: size * 20, files: 20, bytes_limit: limit, files_limit: 1000 },
     });
     const [kept] = await environment.query(
-      "select count(distinct storage_key)::int as objects from assets where tenant_id = $1",
+      `select count(distinct ${STORAGE_KEY})::int as objects from assets where tenant_id = $1`,
       [tenant_id],
     );
     expect(objectsOf(tenant_id)).toBe(kept!.objects);

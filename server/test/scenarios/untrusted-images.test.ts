@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { STORAGE_KEY } from "../../src/db/runs/asset-key.ts";
 import { mutateImage } from "../corpora/mutate-image.ts";
 import {
   c2paManifestStore,
@@ -138,11 +139,12 @@ it("keeps a signed provenance manifest of an image beside it, until the run is d
   const signed = corpus.find(({ filename }) => filename === "signed.jpg")!;
   const runId = (await send(signed.bytes, signed.filename)).body.data.run_id;
   const [row] = await environment.query<Record<string, string>>(
-    "select e.*, a.run_id as of_run from assets e join assets a on a.asset_id = e.provenance_of where e.run_id = $1 and e.role = 'provenance'",
+    `select assets.*, ${STORAGE_KEY} as key, a.run_id as of_run from assets join assets a on a.asset_id = assets.provenance_of
+     where assets.run_id = $1 and assets.role = 'provenance'`,
     [runId],
   );
   expect(row).toMatchObject({ media_type: "application/c2pa", of_run: runId, deleted_at: null });
-  const path = join(environment.storageDir, "objects", row!.storage_key!);
+  const path = join(environment.storageDir, "objects", row!.key!);
   expect(readFileSync(path).equals(c2paManifestStore)).toBe(true);
   const { outputs } = (await caller.get(`/runs/${runId}`)).body;
   expect(outputs).toHaveLength(1);

@@ -164,11 +164,11 @@ export type StatementTypes = {
       tenant_id: string;
       role: string;
       storage_key: string;
+      sha256: string;
       media_type: string;
       width: number;
       height: number;
       size_bytes: number;
-      sha256: string;
     };
     row: Record<never, never>;
   };
@@ -179,11 +179,11 @@ export type StatementTypes = {
       tenant_id: string;
       role: string;
       storage_key: string;
+      sha256: string;
       media_type: string;
       width: number;
       height: number;
       size_bytes: number;
-      sha256: string;
       storage_bytes_limit: number | null | undefined;
       stored_files_limit: number | null | undefined;
     };
@@ -2541,9 +2541,9 @@ export type StatementTypes = {
       run_id: string;
       tenant_id: string;
       storage_key: string;
+      sha256: string;
       media_type: string;
       size_bytes: number;
-      sha256: string;
       provenance_of: string;
       original_sha256: string;
     };

@@ -1,5 +1,5 @@
-// Files whose rows have no storage key: every reader derives the key under which the object is stored. A later version
-// writes such rows.
+// Rows of files have no storage key if it follows from the row: every reader derives the key under which the object is
+// stored.
 import { v7 } from "uuid";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestDatabase, type TestDatabase } from "../../../test/support/test-database.ts";
@@ -7,7 +7,9 @@ import { assetKey } from "../../storage/object-storage.ts";
 import { listExportedRows } from "../access/tenant-export.ts";
 import { findKnownKeys, listAssetsSince } from "../admin/compare-installation.ts";
 import { readSnapshot } from "../snapshot.ts";
-import { findAsset, findAssets } from "./assets.ts";
+import { findAsset, findAssets, insertSourceAsset, insertStagedAsset } from "./assets.ts";
+import { insertUploadRun } from "./insert-upload.ts";
+import { insertProvenanceManifest } from "./provenance-manifests.ts";
 import { expireAssets, listReferencedKeys } from "./retention.ts";
 import { tombstoneRun } from "./runs.ts";
 import { insertStagedRun, sweepStagedRows } from "./staged-runs.ts";
@@ -51,6 +53,42 @@ const keysToDelete = async (outboxId: string) => {
   );
   return rows[0]?.keys;
 };
+
+const INSERTS: Record<string, (run: { run_id: string; tenant_id: string }, file: NewFile) => Promise<unknown>> = {
+  source: (run, file) => insertSourceAsset(database.db, run, file),
+  staged: (run, file) => insertStagedAsset(database.db, run, file),
+  manifest: (run, file) =>
+    insertProvenanceManifest(database.db, run, { ...file, provenance_of: v7(), original_sha256: SHA256 }),
+  upload: (run, asset) =>
+    insertUploadRun(database.db, {
+      ...{
+        ...run,
+        root_run_id: run.run_id,
+        user_id: "u",
+        event_id: v7(),
+        depth: 1,
+        lane: "fake",
+        deadlineSeconds: 600,
+      },
+      ...{ operation: "o", run_type: "t", inputs: {}, plan: [], metadata: {}, warnings: [], asset },
+    }),
+};
+type NewFile = Parameters<typeof insertSourceAsset>[2];
+
+describe.each(Object.keys(INSERTS))("a new file: %s", (name) => {
+  it.each([
+    ["is stored without a key that follows from its row", null],
+    ["is stored with any other key", "another/key"],
+  ])("%s", async (_, stored) => {
+    const [run_id, asset_id] = [v7(), v7()];
+    const storage_key = stored ?? assetKey(TENANT, run_id, SHA256);
+    const facts = { role: "source", media_type: "image/png", width: 1, height: 1, size_bytes: 1, sha256: SHA256 };
+    await INSERTS[name]!({ run_id, tenant_id: TENANT }, { ...facts, asset_id, storage_key });
+    const select = "select storage_key from assets where run_id = $1";
+    expect(await database.owner.query("test.stored", select, [run_id])).toEqual([{ storage_key: stored }]);
+    expect(await findAsset(database.db, asset_id)).toMatchObject({ storage_key });
+  });
+});
 
 describe("a file without a stored key", () => {
   it("is found under the derived key, and a stored key goes first", async () => {

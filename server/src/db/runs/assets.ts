@@ -1,7 +1,7 @@
 // Stored files, by id.
 import type { Database } from "../connect.ts";
 import { statement } from "../statement.ts";
-import { STORAGE_KEY } from "./asset-key.ts";
+import { STORAGE_KEY, STORED_KEY_PARAMETER } from "./asset-key.ts";
 import type { StoredAsset } from "./runs.ts";
 import { IS_FILE_WITHIN_QUOTA, type StorageLimits, storageParameters, toStorageFault } from "./storage-usage.ts";
 
@@ -41,7 +41,7 @@ type NewAsset = StoredAsset & { storage_key: string };
 const NEW_ASSET_COLUMNS =
   "asset_id, run_id, tenant_id, role, storage_key, media_type, width, height, size_bytes, sha256";
 const NEW_ASSET_VALUES = NEW_ASSET_COLUMNS.split(", ")
-  .map((column) => `:${column}`)
+  .map((column) => (column === "storage_key" ? STORED_KEY_PARAMETER : `:${column}`))
   .join(", ");
 
 const newAssetParameters = ({ run_id, tenant_id }: RunRef, file: NewAsset) => ({

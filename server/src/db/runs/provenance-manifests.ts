@@ -1,6 +1,7 @@
 // Signed provenance manifests (C2PA) of received images, each stored as an asset of its own.
 import type { Database } from "../connect.ts";
 import { statement } from "../statement.ts";
+import { STORED_KEY_PARAMETER } from "./asset-key.ts";
 import type { AssetRow } from "./assets.ts";
 
 export type ProvenanceManifest = Pick<AssetRow, "asset_id" | "storage_key" | "media_type" | "size_bytes" | "sha256"> & {
@@ -12,7 +13,7 @@ const INSERT = statement(
   "provenance_manifests.insert",
   `insert into assets (asset_id, run_id, tenant_id, role, storage_key, media_type, width, height, size_bytes, sha256,
                        provenance_of, original_sha256)
-   values (:asset_id, :run_id, :tenant_id, 'provenance', :storage_key, :media_type, 0, 0, :size_bytes, :sha256,
+   values (:asset_id, :run_id, :tenant_id, 'provenance', ${STORED_KEY_PARAMETER}, :media_type, 0, 0, :size_bytes, :sha256,
      :provenance_of, :original_sha256)
    on conflict do nothing`,
 );
