@@ -1,5 +1,7 @@
 // Every alert, declared once: its rule, the series that fire it, and its runbook. `npm run generate` writes the rules
 // for Prometheus, their tests and the guide page from this list.
+import { faults } from "../../server/src/faults.ts";
+
 export type Alert = {
   name: string;
   /** `page`: someone must act now. `ticket`: on the next working day. */
@@ -14,6 +16,11 @@ export type Alert = {
   look: string;
   act: string;
 };
+
+/** Codes of errors that a caller cannot mend: their HTTP status is 5xx. */
+const OWN_FAULTS = Object.entries(faults)
+  .flatMap(([code, { status }]) => (status >= 500 ? [code] : []))
+  .join("|");
 
 /** Values of one sample each minute: quiet for a while, then as given for an hour. */
 const from = (quiet: string, firing: string) => `${quiet}x10 ${firing}x60`;
@@ -83,15 +90,16 @@ export const ALERTS: readonly Alert[] = [
   {
     name: "GessoRunsFail",
     severity: "ticket",
-    expr: 'sum(rate(gesso_runs_ended_total{status="failed"}[10m])) / sum(rate(gesso_runs_ended_total[10m])) > 0.2',
+    expr: `sum(rate(gesso_runs_ended_total{error_code=~"${OWN_FAULTS}"}[10m])) / sum(rate(gesso_runs_ended_total[10m])) > 0.2`,
     for: "10m",
-    summary: "{{ $value | humanizePercentage }} of the runs fail",
+    summary: "{{ $value | humanizePercentage }} of the runs fail, and not because of their inputs",
     fires: {
-      series: 'gesso_runs_ended_total{operation="images.generate", status="failed"}',
+      series: 'gesso_runs_ended_total{operation="images.generate", status="failed", error_code="provider_error"}',
       values: "0x10 0+30x60",
     },
-    means: "More than a fifth of the runs that end have failed.",
-    look: "`gesso_attempts_ended_total` by provider and outcome, and the codes of failed runs.",
+    means:
+      "More than a fifth of the runs that end have failed, and not because a provider or Gesso refused their inputs.",
+    look: "`gesso_runs_ended_total` by `error_code`, and `gesso_attempts_ended_total` by provider and outcome.",
     act: "Pause a provider that fails: `gesso admin pause --provider ID`. Gesso uses other offers meanwhile.",
   },
   {

@@ -21,8 +21,10 @@ export const METRICS = define({
   "gesso.runs.ended": {
     kind: "counter",
     unit: "{run}",
-    help: "Runs that ended, by operation and status. Each run is counted once, by the worker that adds it to the usage",
-    labels: ["operation", "status"],
+    help:
+      "Runs that ended, by operation and status, and failed ones by the code of their error. Each run is counted once, " +
+      "by the worker that adds it to the usage",
+    labels: ["operation", "status", "error_code"],
   },
   "gesso.attempts.ended": {
     kind: "counter",

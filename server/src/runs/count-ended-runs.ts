@@ -12,7 +12,8 @@ export async function countEndedRuns(
   if (!metrics.isEnabled || runIds.length === 0) return;
   try {
     const { runs, attempts, wasted } = await readEndFigures(database, runIds);
-    for (const { operation, status, count } of runs) metrics.count("gesso.runs.ended", { operation, status }, count);
+    for (const { operation, status, error_code, count } of runs)
+      metrics.count("gesso.runs.ended", { operation, status, error_code }, count);
     for (const { provider, outcome, count } of attempts)
       metrics.count("gesso.attempts.ended", { provider, outcome }, count);
     if (wasted > 0) metrics.count("gesso.money.wasted", {}, wasted / MICRODOLLARS);

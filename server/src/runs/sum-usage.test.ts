@@ -168,8 +168,8 @@ describe("counters of ended runs", () => {
     await endAs(ids[3]!, "failed", null);
     for (let round = 0; round < 5; round++) await turn(undefined, runtime);
     expect(counted).toEqual({
-      "gesso.runs.ended images.generate completed": 1,
-      "gesso.runs.ended images.generate failed": 3,
+      "gesso.runs.ended images.generate completed ": 1,
+      "gesso.runs.ended images.generate failed run_timeout": 3,
       "gesso.attempts.ended p succeeded": 1,
       "gesso.attempts.ended p failed": 1,
       "gesso.attempts.ended p unknown": 1,

@@ -3,7 +3,8 @@ import type { Database } from "../connect.ts";
 import { statement } from "../statement.ts";
 
 export type EndFigures = {
-  runs: { operation: string; status: string; count: number }[];
+  /** `error_code`: empty unless the run failed. */
+  runs: { operation: string; status: string; error_code: string; count: number }[];
   attempts: { provider: string; outcome: string; count: number }[];
   /** In micro-dollars. */
   wasted: number;
@@ -13,7 +14,9 @@ export type EndFigures = {
 const READ = statement(
   "end_figures.read",
   `with ended as (
-     select operation, status, count(*)::int as count from runs where run_id = any (:run_ids::uuid[]) group by 1, 2
+     select operation, status, case when status = 'failed' then coalesce(error ->> 'code', '') else '' end as error_code,
+       count(*)::int as count
+     from runs where run_id = any (:run_ids::uuid[]) group by 1, 2, 3
    ), outcomes as (
      select provider, count(*)::int as count,
        case when state = 'succeeded' then 'succeeded' when state in ('submitted', 'abandoned') then 'abandoned'
