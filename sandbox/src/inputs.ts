@@ -11,6 +11,8 @@ import type { Image, StoredImage } from "./request.ts";
 const fetchMilliseconds = 15_000;
 
 export type InputFiles = {
+  /** The SHA-256 of an image, or its URL. */
+  nameOf(image: Image): string;
   /** Stores the bytes of an image in a file named by its hash. */
   store(image: Image): StoredImage;
   /** Fetches images that are URLs and checks that all are images; returns the problem, or nothing. */
@@ -41,11 +43,14 @@ export const createInputFiles = (dataDir: string, signal: AbortSignal): InputFil
     await writeFile(file, Buffer.from(await response.arrayBuffer()));
   };
 
+  const hashOf = (bytes: Buffer) => createHash("sha256").update(bytes).digest("hex");
+
   return {
+    nameOf: (image) => ("url" in image ? image.url : hashOf(Buffer.from(image.base64, "base64"))),
     store: (image) => {
       if ("url" in image) return image;
       const bytes = Buffer.from(image.base64, "base64");
-      const file = createHash("sha256").update(bytes).digest("hex");
+      const file = hashOf(bytes);
       if (!existsSync(join(folder, file))) writeFileSync(join(folder, file), bytes);
       return { file, media_type: image.media_type };
     },

@@ -8,6 +8,9 @@ export type JobStore = {
   /** The default behaviour of the sandbox; the directives of a job override it. */
   behaviour(): Behaviour;
   setBehaviour(behaviour: Behaviour): void;
+  /** The behaviour for jobs with an image, by its SHA-256. It overrides the default. */
+  inputBehaviour(input: string): Behaviour;
+  setInputBehaviour(input: string, behaviour: Behaviour): void;
   accept(acceptance: AcceptedEvent): Job;
   append(fact: JobEvent): void;
   findByKey(key: string | undefined): Job | undefined;
@@ -54,6 +57,7 @@ export const openJobStore = (dataDir: string): JobStore => {
   const jobs = new Map<string, Job>();
   const byKey = new Map<string, Job>();
   const byReference = new Map<string, Job[]>();
+  const inputBehaviours = new Map<string, Behaviour>();
   let defaultBehaviour: Behaviour = {};
 
   const addJob = (acceptance: AcceptedEvent): Job => {
@@ -71,6 +75,7 @@ export const openJobStore = (dataDir: string): JobStore => {
   };
   for (const fact of ledger.events.splice(0)) {
     if (fact.fact === "accepted") addJob(fact);
+    else if (fact.fact === "behaviour" && fact.input !== undefined) inputBehaviours.set(fact.input, fact.behaviour);
     else if (fact.fact === "behaviour") defaultBehaviour = fact.behaviour;
     else applyTo(fact);
   }
@@ -81,6 +86,11 @@ export const openJobStore = (dataDir: string): JobStore => {
     setBehaviour: (behaviour) => {
       ledger.write({ fact: "behaviour", behaviour });
       defaultBehaviour = behaviour;
+    },
+    inputBehaviour: (input) => inputBehaviours.get(input) ?? {},
+    setInputBehaviour: (input, behaviour) => {
+      ledger.write({ fact: "behaviour", behaviour, input });
+      inputBehaviours.set(input, behaviour);
     },
     accept: (acceptance) => {
       ledger.write(acceptance);

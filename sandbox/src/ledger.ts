@@ -25,7 +25,7 @@ export type JobEvent =
   | { fact: "delivered"; id: string }
   | { fact: "callback"; id: string; taken: boolean; at: string };
 
-type LedgerEvent = AcceptedEvent | JobEvent | { fact: "behaviour"; behaviour: Behaviour };
+type LedgerEvent = AcceptedEvent | JobEvent | { fact: "behaviour"; behaviour: Behaviour; input?: string };
 
 export type Ledger = { events: LedgerEvent[]; write(fact: LedgerEvent): void; close(): void };
 

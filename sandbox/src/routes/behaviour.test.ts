@@ -1,4 +1,6 @@
 // The directives of a job override the default behaviour.
+import { createHash } from "node:crypto";
+import sharp from "sharp";
 import { expect, test } from "vitest";
 import { startSandboxHarness } from "../../test/sandbox-harness.ts";
 
@@ -21,6 +23,29 @@ test("it survives a restart and is replaced as a whole", async () => {
   await rig.call("PUT", "/v1/behaviour", { delay: 0.1 });
   expect((await rig.call("GET", "/v1/behaviour")).body).toEqual({ delay: 0.1 });
 });
+
+test("the behaviour of an input applies to jobs with this image only, survives a restart, and a directive overrides it", async () => {
+  const rig = await startSandboxHarness();
+  const [slow, other] = await Promise.all(["#ff0000", "#00ff00"].map(drawInput));
+  const path = `/v1/behaviour?input=${createHash("sha256").update(slow!).digest("hex")}`;
+  expect((await rig.call("PUT", path, { fail: true })).status).toBe(200);
+  await rig.restart();
+  expect((await rig.call("GET", path)).body).toEqual({ fail: true });
+  expect((await rig.call("GET", "/v1/behaviour")).body).toEqual({});
+  const describe = async (bytes: Buffer, prompt?: string) => {
+    const images = [{ base64: bytes.toString("base64"), media_type: "image/png" }];
+    const { body } = await rig.post({ task: "image.describe", images, prompt });
+    return (await rig.waitUntilEnded(body.id)).status;
+  };
+  expect(await describe(slow!)).toBe("failed");
+  expect(await describe(other!)).toBe("succeeded");
+  expect(await describe(slow!, "[sandbox:fail=false] x")).toBe("succeeded");
+});
+
+const drawInput = (background: string): Promise<Buffer> =>
+  sharp({ create: { width: 32, height: 32, channels: 3, background } })
+    .png()
+    .toBuffer();
 
 test("an unknown key is rejected", async () => {
   const rig = await startSandboxHarness();

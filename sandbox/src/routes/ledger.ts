@@ -1,4 +1,5 @@
-// The sandbox's own record of accepted jobs and deliveries, which campaigns compare with Gesso's ledger.
+// The sandbox's own record of accepted jobs and deliveries, which campaigns compare with Gesso's ledger. With
+// `?reference=PREFIX`, only the jobs whose reference begins so: Gesso's begins with the ID of the run.
 import { Hono } from "hono";
 import { notFound, respondWithError } from "../error-response.ts";
 import type { Job } from "../job.ts";
@@ -23,7 +24,13 @@ const renderLedgerRow = (job: Job) => ({
 
 export const ledgerRoutes = (services: SandboxServices): Hono<Bindings> =>
   new Hono<Bindings>()
-    .get("/", (context) => context.json({ data: [...services.jobs.jobs.values()].map(renderLedgerRow) }))
+    .get("/", (context) => {
+      const prefix = context.req.query("reference") ?? "";
+      const jobs = [...services.jobs.jobs.values()].filter(
+        ({ request }) => request.reference?.startsWith(prefix) ?? !prefix,
+      );
+      return context.json({ data: jobs.map(renderLedgerRow) });
+    })
     .get("/inputs/:file", async (context) => {
       const bytes = await services.inputs.readOriginal(context.req.param("file"));
       return bytes ? context.body(new Uint8Array(bytes)) : respondWithError(context, notFound);

@@ -28,7 +28,8 @@ const parsePost = async (
   if (problem) return invalidParameters(problem);
   const reading = parseDirectives(request.prompt ?? "");
   if ("complaint" in reading) return invalidParameters(reading.complaint);
-  const behaviour = { ...services.jobs.behaviour(), ...reading.behaviour };
+  const inputBehaviours = request.images.map((image) => services.jobs.inputBehaviour(services.inputs.nameOf(image)));
+  const behaviour = Object.assign({}, services.jobs.behaviour(), ...inputBehaviours, reading.behaviour);
   // Only class A honours the key; for the others it is an unknown header.
   const key = recoveryClassOf(request.model) === "replay" ? context.req.header("idempotency-key") : undefined;
   return { request, prompt: reading.text, behaviour, key };
