@@ -14,6 +14,7 @@ import {
   startServer,
 } from "@gesso/dev/components";
 import pg from "pg";
+import { bundlePrograms } from "./bundled-programs.ts";
 import { copyMigratedData, SHARED_POSTGRES_VARIABLE } from "./shared-postgres.ts";
 
 export type TestEnvironmentOptions = {
@@ -148,12 +149,14 @@ export async function startTestEnvironment(options: TestEnvironmentOptions = {})
   };
   // A program of another version has its own migrations.
   const hasMigratedData = isVitest && !options.databaseUrl && !options.entry;
+  // Looked up at each start: in a lab that stays up, the sources change.
+  const findEntry = async () => options.entry ?? (await bundlePrograms()).server;
   const [sandbox, cluster] = await Promise.all([
     startSandbox({
       dataDir: join(dir, "sandbox"),
       port: port.sandbox,
       key: SANDBOX_KEY,
-      ...(process.env.SANDBOX_ENTRY && { entry: process.env.SANDBOX_ENTRY }),
+      entry: process.env.SANDBOX_ENTRY ?? (await bundlePrograms()).sandbox,
     }),
     options.cluster
       ? startRestateCluster({
@@ -217,7 +220,7 @@ export async function startTestEnvironment(options: TestEnvironmentOptions = {})
             role,
             name,
             environment: { ...environment, ...own, PORT: String(at) },
-            ...(options.entry && { entry: options.entry }),
+            entry: await findEntry(),
           }),
         );
         return;
@@ -279,7 +282,7 @@ export async function startTestEnvironment(options: TestEnvironmentOptions = {})
         role,
         name,
         environment: { ...environment, ...ports },
-        ...(entry && { entry }),
+        entry: entry ?? (await findEntry()),
       });
       components.set(name, started);
       return started;
