@@ -2,7 +2,7 @@
 // PostgreSQL each time would take longer than the tests. Arguments are passed on: `-- --mutate FILE,FILE`.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { setup } from "./support/shared-postgres.ts";
+import { setup } from "./support/shared-services.ts";
 
 const stopPostgres = await setup();
 const stryker = spawn("stryker", ["run", ...process.argv.slice(2)], { stdio: "inherit" });

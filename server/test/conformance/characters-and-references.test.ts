@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect } from "vitest";
 import type { ApiResponse } from "../support/api-caller.ts";
+import { drawScene } from "../support/scene.ts";
 import { it } from "./http-and-client.ts";
 import {
   countDifferentPixels,
@@ -22,7 +23,7 @@ import {
   withoutDelay,
 } from "./response-checks.ts";
 import { envelopeSuccess } from "./run-requests.ts";
-import { drawScene, useSuite } from "./suite.ts";
+import { useSuite } from "./suite.ts";
 
 const suite = useSuite();
 const CHARACTER = "/runs/character";

@@ -14,6 +14,7 @@ import {
 } from "@gesso/client";
 import { type ApiRequestOptions, type ApiResponse, type SendApiRequest, sendOverHttp } from "../support/api-caller.ts";
 import type { TestEnvironment } from "../support/test-environment.ts";
+import { replayingFetch } from "./exchanges.ts";
 
 type Fields = Record<string, unknown>;
 type Schema = { type?: string; anyOf?: Schema[]; properties?: Record<string, Schema> };
@@ -55,7 +56,7 @@ export function sendThroughClient(
 ): SendApiRequest {
   // Tests expect errors; the client's own retries are off.
   const settings = { baseUrl: environment.url, apiKey: environment.key, maxRetries: 0 };
-  const plain = sendOverHttp(environment);
+  const plain = sendOverHttp(environment, replayingFetch);
   return async (method, path, sending = {}) => {
     const [place = "", query = ""] = path.split("?");
     const operation = findContractOperation(method, place);
@@ -65,10 +66,11 @@ export function sendThroughClient(
     const name = clientMethodName(operation, input);
     onCall([name, ...(operation["x-aliases"] ?? [])]);
     const given = buildArguments(operation, operation.place.exec(place)?.groups ?? {}, input);
+    const send = replayingFetch(sending.headers ?? {});
     const perform = async (options: ClientOptions) => {
       const refused: Response[] = [];
       const noting: typeof fetch = async (target, init) => {
-        const response = await fetch(target, init);
+        const response = await send(target, init);
         if (!response.ok) refused.push(response.clone());
         return response;
       };

@@ -19,6 +19,7 @@ import {
 import { freePort } from "@gesso/dev/components";
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { drawScene } from "../support/scene.ts";
 import {
   expectGeneration,
   expectRun,
@@ -28,7 +29,7 @@ import {
   toDataUrl,
 } from "./response-checks.ts";
 import { UNKNOWN_ID } from "./run-requests.ts";
-import { drawScene, useSuite } from "./suite.ts";
+import { useSuite } from "./suite.ts";
 
 const suite = useSuite();
 const SMALL = { width: 64, height: 64 };

@@ -1,5 +1,6 @@
 import sharp from "sharp";
 import { beforeAll, describe, expect } from "vitest";
+import { drawScene } from "../support/scene.ts";
 import { it } from "./http-and-client.ts";
 import {
   decodePixels,
@@ -16,7 +17,7 @@ import {
   toDataUrl,
   withoutDelay,
 } from "./response-checks.ts";
-import { drawScene, useSuite } from "./suite.ts";
+import { useSuite } from "./suite.ts";
 
 const suite = useSuite();
 const MODELS = ["/combine/nanobanana", "/combine/gemini-2.5"];

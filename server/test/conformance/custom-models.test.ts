@@ -11,7 +11,7 @@ import { insertTestModel, MODEL_IDS } from "../support/custom-models.ts";
 import { createTestTenant } from "../support/tenants.ts";
 import { type Body, CUSTOM_MODEL_FIELDS, expectNoNewRun, findSandboxJob } from "./expectations.ts";
 import { it } from "./http-and-client.ts";
-import { useSuite } from "./suite.ts";
+import { useOwnSuite } from "./suite.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "gesso-models-"));
 const GESSO_CONFIG = join(folder, "gesso.yaml");
@@ -25,7 +25,7 @@ writeFileSync(
 `,
 );
 const comfyui = await startFakeComfyui();
-const suite = useSuite({ ...poolEnv([comfyui]), GESSO_CONFIG });
+const suite = useOwnSuite({ ...poolEnv([comfyui]), GESSO_CONFIG });
 afterAll(async () => {
   await comfyui.close();
   rmSync(folder, { recursive: true, force: true });

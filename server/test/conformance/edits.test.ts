@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import sharp from "sharp";
 import { beforeAll, describe, expect } from "vitest";
+import { drawScene } from "../support/scene.ts";
 import { it } from "./http-and-client.ts";
 import {
   callSandbox,
@@ -20,7 +21,7 @@ import {
   toDataUrl,
   withoutDelay,
 } from "./response-checks.ts";
-import { drawScene, useSuite } from "./suite.ts";
+import { useSuite } from "./suite.ts";
 
 const suite = useSuite();
 const EDITS = ["/edits/vendora", "/edits/nanobanana", "/edits/gemini-2.5"];

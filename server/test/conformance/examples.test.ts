@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { createResourceFor, isRefusedByState, queryFor, withEventPosition } from "./fixtures.ts";
-import { useSuite } from "./suite.ts";
+import { useOwnSuite } from "./suite.ts";
 
 type Operation = {
   operationId: string;
@@ -16,7 +16,8 @@ const operations = Object.entries(contract.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
 );
 
-const suite = useSuite();
+// Some examples act on the whole installation, such as pausing its work.
+const suite = useOwnSuite();
 
 /** Images come from the test's own server, runs exist; everything else is as in the contract. */
 const settle = (value: unknown, runId: string): unknown => {

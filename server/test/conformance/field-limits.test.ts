@@ -1,5 +1,6 @@
 // Conformance: the limits of fields, headers and lists. Bytes, pixels, depth and time are in size-limits.test.ts.
 import { describe, expect } from "vitest";
+import { drawScene } from "../support/scene.ts";
 import {
   type Body,
   CUSTOM_MODEL_FIELDS,
@@ -15,9 +16,9 @@ import {
 } from "./expectations.ts";
 import { it } from "./http-and-client.ts";
 import { postRefused, REFUSED_PROMPT } from "./response-checks.ts";
-import { drawScene, useSuite } from "./suite.ts";
+import { useOwnSuite } from "./suite.ts";
 
-const suite = useSuite({ SYNC_SECONDS: "2" });
+const suite = useOwnSuite({ SYNC_SECONDS: "2" });
 const WAN_1 = { model_type: "wan-image-2.1", ...CUSTOM_MODEL_FIELDS };
 const WAN_2 = { model_type: "wan-image-2.2", ...CUSTOM_MODEL_FIELDS_2_2, ...LORAS };
 const QWEN = { model_type: "qwen-image-edit", width: 64, height: 64 };

@@ -4,6 +4,7 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
+import { drawScene } from "../support/scene.ts";
 import { createErrorBodyCheck, type ReceivedResponse } from "./error-body.ts";
 import { createResourceFor, queryFor, REFUSED_BY_STATE, withEventPosition } from "./fixtures.ts";
 import {
@@ -15,7 +16,7 @@ import {
   type ResourcePool,
 } from "./generated-requests.ts";
 import { asDataUrl, leftHalfMask, UNKNOWN_ID } from "./run-requests.ts";
-import { drawScene, useSuite } from "./suite.ts";
+import { useOwnSuite } from "./suite.ts";
 
 const REQUESTS = 10_000;
 const AT_ONCE = 24;
@@ -31,7 +32,7 @@ const KNOWN_REFUSALS = {
   "admin.quarantine": "conflict",
 };
 
-const suite = useSuite();
+const suite = useOwnSuite();
 const contract = JSON.parse(readFileSync("api/openapi.json", "utf8"));
 const findErrorBodyFault = createErrorBodyCheck(contract);
 const operations = listFuzzedOperations(contract);

@@ -1,6 +1,7 @@
 // Conformance: images.generate, whatever the model.
 import sharp from "sharp";
 import { describe, expect } from "vitest";
+import { drawScene } from "../support/scene.ts";
 import {
   ENDLESS_PROMPT,
   expectFieldError,
@@ -13,7 +14,7 @@ import {
 } from "./expectations.ts";
 import { it } from "./http-and-client.ts";
 import { withoutDelay } from "./response-checks.ts";
-import { drawScene, useSuite } from "./suite.ts";
+import { useSuite } from "./suite.ts";
 
 const suite = useSuite();
 const SMALL = { width: 64, height: 64 };

@@ -2,6 +2,7 @@
 // unless the operation of each of its statements was called through the client.
 import { readFileSync } from "node:fs";
 import { it as once, type TestAPI } from "vitest";
+import { withRecording, withReplay } from "./exchanges.ts";
 
 export type Transport = "http" | "client";
 
@@ -37,11 +38,27 @@ const isShared = (ids: string[]) => ids.some((id) => shared.has(id));
 const idsIn = (name: string) => [...name.matchAll(/\[([A-Z]{3}-\d{3})\]/g)].map(([, id]) => id!);
 const again = (name: string) => `${name} (client)`;
 
+/** A test without a table gets only the context of Vitest. */
+const isContext = (value: unknown) => typeof value === "object" && value !== null && "task" in value;
+const describeCell = (cell: unknown) => (typeof cell === "function" ? String(cell) : JSON.stringify(cell));
+/** The title of a test with the row of its table. */
+const titleOf = (name: string, row: unknown[]) =>
+  [name, ...row.filter((cell) => !isContext(cell)).map(describeCell)].join(" ");
+
+type RunTest = (work: Work, row: unknown[]) => unknown;
+const wrapWork = (given: Given, run: RunTest): Given =>
+  given.map((each) => (typeof each === "function" ? (...row: unknown[]) => run(each as Work, row) : each));
+
+const byHttp = (name: string, given: Given): Given =>
+  wrapWork(given, (work, row) => withRecording(titleOf(name, row), () => work(...row)));
+
 type IdsOf = (row: unknown) => string[];
-const byClient = (given: Given, idsOf: IdsOf): Given =>
-  given.map((each) =>
-    typeof each === "function" ? (...row: unknown[]) => asClient(each as Work, row, idsOf(row)) : each,
-  );
+const byClient = (name: string, given: Given, idsOf: IdsOf): Given =>
+  wrapWork(given, (work, row) => {
+    const ids = idsOf(row);
+    const operations = ids.flatMap((id) => shared.get(id) ?? []);
+    return withReplay(titleOf(name, row), operations, () => asClient(work, row, ids));
+  });
 
 async function asClient(work: Work, row: unknown[], ids: string[]): Promise<void> {
   way = "client";
@@ -67,8 +84,8 @@ const plain = once as unknown as (name: string, ...given: Given) => void;
 
 /** Both ways, whatever the test is about. */
 export function itOverHttpAndClient(name: string, ...given: Given): void {
-  plain(name, ...given);
-  plain(again(name), ...byClient(given, () => idsIn(name)));
+  plain(name, ...byHttp(name, given));
+  plain(again(name), ...byClient(name, given, () => idsIn(name)));
 }
 
 function both(name: string, ...given: Given): void {
@@ -81,10 +98,10 @@ const each =
   (name: string, ...given: Given): void => {
     const run = (rows: unknown[], own: string, work: Given) =>
       (once.each(rows) as unknown as typeof plain)(own, ...work);
-    run(table, name, given);
+    run(table, name, byHttp(name, given));
     const idOf = (row: unknown) => (name.includes("[%s]") ? [String([row].flat()[0])] : idsIn(name));
     const rows = table.filter((row) => isShared(idOf(row)));
-    if (rows.length > 0) run(rows, again(name), byClient(given, idOf));
+    if (rows.length > 0) run(rows, again(name), byClient(name, given, idOf));
   };
 
 /** vitest's `it`, both ways. */

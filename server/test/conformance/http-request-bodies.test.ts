@@ -2,6 +2,7 @@
 import sharp from "sharp";
 import { beforeAll, describe, expect } from "vitest";
 import type { ApiResponse } from "../support/api-caller.ts";
+import { drawScene } from "../support/scene.ts";
 import { it } from "./http-and-client.ts";
 import {
   asDataUrl,
@@ -18,9 +19,9 @@ import {
   statusAndCode,
   UNKNOWN_ID,
 } from "./run-requests.ts";
-import { drawScene, useSuite } from "./suite.ts";
+import { useSuite } from "./suite.ts";
 
-const suite = useSuite();
+const suite = useSuite({ isOperator: true });
 let source: string;
 let requests: RunRequest[];
 let printed: ContractOperation[];

@@ -2,6 +2,7 @@
 import { createHmac } from "node:crypto";
 import { afterAll, beforeAll, describe, expect } from "vitest";
 import type { ApiCaller, ApiResponse } from "../support/api-caller.ts";
+import { drawScene } from "../support/scene.ts";
 import { createTestTenant, type TenantOptions } from "../support/tenants.ts";
 import { startWebhookReceiver, webhookEnv } from "../webhooks/receiver.ts";
 import { it } from "./http-and-client.ts";
@@ -16,10 +17,10 @@ import {
   statusAndCode,
   UNKNOWN_ID,
 } from "./run-requests.ts";
-import { drawScene, oncePerTransport, useSuite } from "./suite.ts";
+import { oncePerTransport, useOwnSuite } from "./suite.ts";
 
 const receiver = await startWebhookReceiver();
-const suite = useSuite(webhookEnv(receiver));
+const suite = useOwnSuite(webhookEnv(receiver));
 afterAll(() => receiver.close());
 const TENANT = "00000000-0000-7000-8000-000000000001";
 const SECRET = "a secret of sixteen and more";

@@ -14,7 +14,7 @@ import {
 } from "./run-requests.ts";
 import { useSuite } from "./suite.ts";
 
-const suite = useSuite();
+const suite = useSuite({ isOperator: true });
 const bearing = (key: string) => suite.callerWith(key);
 const withoutRequest = ({ status, body }: { status: number; body: any }) =>
   JSON.stringify([status, body]).replaceAll(body.details?.request_id ?? "-", "");
@@ -192,7 +192,12 @@ describe("tenants", () => {
   it("[RUN-039] create no run from another tenant's or an unknown run, in any field that accepts one", async () => {
     const theirs = await foreignRun();
     const own = await suite.uploadImage();
-    const count = async () => (await suite.environment.query("select count(*)::int as n from runs"))[0]!.n;
+    const count = async () =>
+      (
+        await suite.environment.query("select count(*)::int as n from runs where tenant_id = $1", [
+          suite.environment.tenantId,
+        ])
+      )[0]!.n;
     for (const request of await runRequests(own)) {
       const places = Object.entries(request.fields).filter(([, value]) => JSON.stringify(value).includes(own));
       for (const [field, value] of places) {
@@ -214,7 +219,12 @@ describe("tenants", () => {
 
   it("[UPL-010] keep no image below another's run", async () => {
     const theirs = await foreignRun();
-    const count = async () => (await suite.environment.query("select count(*)::int as n from assets"))[0]!.n;
+    const count = async () =>
+      (
+        await suite.environment.query("select count(*)::int as n from assets where tenant_id = $1", [
+          suite.environment.tenantId,
+        ])
+      )[0]!.n;
     const before = await count();
     const file = await image();
     for (const parent_id of [theirs, UNKNOWN_ID]) {

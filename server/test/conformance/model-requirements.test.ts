@@ -1,6 +1,7 @@
 // Conformance: what each model type of images.generate requires, accepts and produces.
 import sharp from "sharp";
 import { describe, expect } from "vitest";
+import { drawScene } from "../support/scene.ts";
 import {
   type Body,
   CUSTOM_MODEL_FIELDS,
@@ -15,7 +16,7 @@ import {
 } from "./expectations.ts";
 import { it } from "./http-and-client.ts";
 import { postRefused, REFUSED_PROMPT, rightHalfMask, sha256 } from "./response-checks.ts";
-import { drawScene, useSuite } from "./suite.ts";
+import { useSuite } from "./suite.ts";
 
 const suite = useSuite();
 const SMALL = { width: 64, height: 64 };

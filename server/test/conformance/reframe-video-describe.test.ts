@@ -1,5 +1,6 @@
 import sharp from "sharp";
 import { beforeAll, describe, expect } from "vitest";
+import { drawScene } from "../support/scene.ts";
 import { it } from "./http-and-client.ts";
 import {
   decodePixels,
@@ -7,15 +8,15 @@ import {
   download,
   expectRun,
   findNewestRunId,
+  imageWithBehaviour,
   postAndWait,
   postRefused,
   REFUSED_PROMPT,
   solidImage,
   UNKNOWN_RUN_ID,
   withoutDelay,
-  withSandboxBehaviour,
 } from "./response-checks.ts";
-import { drawScene, useSuite } from "./suite.ts";
+import { useSuite } from "./suite.ts";
 
 const suite = useSuite();
 const REFRAME = "/edits/reframe";
@@ -197,13 +198,12 @@ describe("describe", () => {
   });
 
   it("[DSC-008] while the run is unfinished the response has no description", async () => {
-    await withSandboxBehaviour(suite, { delay: 2 }, async () => {
-      const { status, body } = await suite.caller.post(DESCRIBE, { run_id: source });
-      expect([status, body.run_id]).toEqual([202, expect.stringMatching(/^[0-9a-f-]{36}$/)]);
-      expect(["queued", "processing"]).toContain(body.status);
-      expect(body.description ?? "").toBe("");
-      expect((await suite.caller.waitUntilEnded(body.run_id)).status).toBe("completed");
-    });
+    const slow = await suite.uploadImage((await imageWithBehaviour(suite, { delay: 2 })).bytes);
+    const { status, body } = await suite.caller.post(DESCRIBE, { run_id: slow });
+    expect([status, body.run_id]).toEqual([202, expect.stringMatching(/^[0-9a-f-]{36}$/)]);
+    expect(["queued", "processing"]).toContain(body.status);
+    expect(body.description ?? "").toBe("");
+    expect((await suite.caller.waitUntilEnded(body.run_id)).status).toBe("completed");
   });
 });
 
@@ -218,13 +218,12 @@ describe("video", () => {
   };
 
   it("[VID-001] [VID-003] [VID-007] a URL alone is accepted and returns the unfinished run with its input", async () => {
-    await withSandboxBehaviour(suite, { refuse: true }, async () => {
-      const body = await accepted({ image_url: suite.imageUrl() });
-      expectRun(body);
-      expect(["queued", "processing"]).toContain(body.status);
-      expect(body.input).toMatchObject({ image_url: suite.imageUrl() });
-      expect(body.error ?? null).toBeNull();
-    });
+    const { url } = await imageWithBehaviour(suite, { refuse: true });
+    const body = await accepted({ image_url: url });
+    expectRun(body);
+    expect(["queued", "processing"]).toContain(body.status);
+    expect(body.input).toMatchObject({ image_url: url });
+    expect(body.error ?? null).toBeNull();
   });
 
   it("[VID-002] the run is a video-generation whose parent is the given run", async () => {
@@ -254,10 +253,9 @@ describe("video", () => {
   it("[VID-008] prompts are optional and shown in the input", async () => {
     const reported = await accepted(videoInput({ negative_prompt: "no people" }));
     expect(reported.input).toMatchObject({ prompt: REFUSED_PROMPT, negative_prompt: "no people" });
-    await withSandboxBehaviour(suite, { refuse: true }, async () => {
-      const silent = await accepted({ source_run_id: source });
-      for (const field of ["prompt", "negative_prompt"]) expect(silent.input).not.toHaveProperty(field);
-    });
+    const refused = await suite.uploadImage((await imageWithBehaviour(suite, { refuse: true })).bytes);
+    const silent = await accepted({ source_run_id: refused });
+    for (const field of ["prompt", "negative_prompt"]) expect(silent.input).not.toHaveProperty(field);
   });
 
   it("[VID-009] the shape is 16:9 by default", async () => {

@@ -1,8 +1,11 @@
 // Helpers of the conformance tests for responses: errors, bytes, pixels, and the sandbox ledger.
-import { createHash } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import sharp from "sharp";
 import { expect } from "vitest";
 import type { ApiResponse } from "../support/api-caller.ts";
+import { drawScene } from "../support/scene.ts";
+import type { Installation } from "../support/shared-installation.ts";
+import type { TestEnvironment } from "../support/test-environment.ts";
 import type { Suite } from "./suite.ts";
 
 /** A prompt that the provider accepts and then refuses, so that nothing is drawn where only the request matters. */
@@ -128,19 +131,33 @@ export const callSandbox = (suite: Suite, path: string, init: RequestInit = {}):
     headers: { authorization: `Bearer ${suite.environment.sandboxKey}`, "content-type": "application/json" },
   });
 
-/** Sets the behaviour of the sandbox for all jobs while `work` runs. */
-export async function withSandboxBehaviour<T>(suite: Suite, behaviour: object, work: () => Promise<T>): Promise<T> {
+/** Sets the behaviour of the sandbox for all jobs while `work` runs, in an installation of the file's own. */
+export async function withSandboxBehaviour<T>(
+  suite: Suite<TestEnvironment & Installation>,
+  behaviour: object,
+  work: () => Promise<T>,
+): Promise<T> {
   const behave = (body: object) => callSandbox(suite, "/v1/behaviour", { method: "PUT", body: JSON.stringify(body) });
   expect((await behave(behaviour)).status).toBe(200);
   return work().finally(() => behave({}));
+}
+
+/** An image of its own whose jobs behave like this in the sandbox, for requests without a prompt. */
+export async function imageWithBehaviour(suite: Suite, behaviour: object): Promise<{ url: string; bytes: Buffer }> {
+  const ground = randomBytes(3).toString("hex");
+  const bytes = await drawScene(undefined, undefined, `#${ground}`);
+  const path = `/v1/behaviour?input=${sha256(bytes)}`;
+  const response = await callSandbox(suite, path, { method: "PUT", body: JSON.stringify(behaviour) });
+  expect(response.status).toBe(200);
+  return { url: suite.imageUrl(`ground-${ground}.png`), bytes };
 }
 
 export const sha256 = (bytes: Buffer): string => createHash("sha256").update(bytes).digest("hex");
 
 /** The requests that the sandbox received for a run; an image of a request is named by its SHA-256. */
 export async function listSandboxRequests(suite: Suite, runId: string): Promise<any[]> {
-  const { data } = (await (await callSandbox(suite, "/v1/ledger")).json()) as { data: any[] };
-  return data.filter((job) => job.reference?.startsWith(runId)).map((job) => job.request);
+  const { data } = (await (await callSandbox(suite, `/v1/ledger?reference=${runId}`)).json()) as { data: any[] };
+  return data.map((job) => job.request);
 }
 
 /** The SHA-256 of each image in the only request that the sandbox received for a run, in the order of the request. */

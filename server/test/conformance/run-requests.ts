@@ -5,7 +5,8 @@ import type { BodyKind } from "../../src/kit/operation.ts";
 import { operations } from "../../src/operations/all.ts";
 import type { ApiResponse } from "../support/api-caller.ts";
 import { exampleWithRun } from "../support/operation-plans.ts";
-import { drawScene, type Suite } from "./suite.ts";
+import { drawScene } from "../support/scene.ts";
+import type { Suite } from "./suite.ts";
 
 type Fields = Record<string, unknown>;
 export type RunRequest = {

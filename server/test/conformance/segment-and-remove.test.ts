@@ -1,5 +1,6 @@
 import sharp from "sharp";
 import { beforeAll, describe, expect } from "vitest";
+import { drawScene } from "../support/scene.ts";
 import { it } from "./http-and-client.ts";
 import {
   decodePixels,
@@ -7,6 +8,7 @@ import {
   download,
   expectRun,
   fetchRun,
+  imageWithBehaviour,
   listPixels,
   postAndWait,
   postForBytes,
@@ -14,9 +16,8 @@ import {
   REFUSED_PROMPT,
   toDataUrl,
   withoutDelay,
-  withSandboxBehaviour,
 } from "./response-checks.ts";
-import { drawScene, useSuite } from "./suite.ts";
+import { useSuite } from "./suite.ts";
 
 const suite = useSuite();
 const SEGMENT = "/edits/segment";
@@ -202,11 +203,10 @@ describe("background-remove, which returns a URL", () => {
   });
 
   it("[BGR-003] with sync false the response is 202 without a URL", async () => {
-    await withSandboxBehaviour(suite, { delay: 2 }, async () => {
-      const { status, body } = await suite.caller.post(BACKGROUND, { image_url: url(), sync: false });
-      expect([status, body]).toEqual([202, { url: null, runId: expect.stringMatching(/^[0-9a-f-]{36}$/) }]);
-      expect((await suite.caller.waitUntilEnded(body.runId)).status).toBe("completed");
-    });
+    const slow = await imageWithBehaviour(suite, { delay: 2 });
+    const { status, body } = await suite.caller.post(BACKGROUND, { image_url: slow.url, sync: false });
+    expect([status, body]).toEqual([202, { url: null, runId: expect.stringMatching(/^[0-9a-f-]{36}$/) }]);
+    expect((await suite.caller.waitUntilEnded(body.runId)).status).toBe("completed");
   });
 
   it("[BGR-004] [BGR-005] [BGR-006] a run alone is the parent, an address alone has none, and one of them is needed", async () => {

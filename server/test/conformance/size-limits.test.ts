@@ -4,10 +4,11 @@ import { crc32 } from "node:zlib";
 import sharp from "sharp";
 import { beforeAll, describe, expect } from "vitest";
 import type { ApiResponse } from "../support/api-caller.ts";
+import { drawScene } from "../support/scene.ts";
 import { ENDLESS_PROMPT, expectAccepted, expectNoNewRun } from "./expectations.ts";
 import { it } from "./http-and-client.ts";
 import { envelopeSuccess } from "./run-requests.ts";
-import { drawScene, useSuite } from "./suite.ts";
+import { useSuite } from "./suite.ts";
 
 const suite = useSuite();
 const MIB = 1024 * 1024;

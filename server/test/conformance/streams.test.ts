@@ -1,10 +1,11 @@
 // Live events: of a run, of all runs of a tenant, and instead of the response to a request that creates a run.
 import { describe, expect } from "vitest";
 import { openSseReader, type SseReader, type StreamTarget } from "../events/sse-reader.ts";
+import { drawScene } from "../support/scene.ts";
 import { createTestTenant } from "../support/tenants.ts";
 import { it } from "./http-and-client.ts";
 import { runRequests, statusAndCode, UNKNOWN_ID } from "./run-requests.ts";
-import { drawScene, useSuite } from "./suite.ts";
+import { useSuite } from "./suite.ts";
 
 const suite = useSuite();
 const SMALL = { width: 64, height: 64 };

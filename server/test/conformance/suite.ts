@@ -1,17 +1,18 @@
-// Starts one Gesso for a file of the conformance suite and provides the calls that its tests share. The tests know the
-// server only by its API.
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
-import sharp from "sharp";
+// Gives a file of the conformance suite a Gesso and the calls that its tests share. The tests know the server only by its
+// API.
 import { afterAll, beforeAll } from "vitest";
-import { type ApiCaller, createCaller, createHttpCaller } from "../support/api-caller.ts";
+import { type ApiCaller, createCaller, sendOverHttp } from "../support/api-caller.ts";
 import { insertDefaultTestModels } from "../support/custom-models.ts";
+import { drawScene } from "../support/scene.ts";
+import { type Installation, serveScene, useSharedInstallation } from "../support/shared-installation.ts";
+import { DEFAULT_TENANT, OPERATOR_SCOPES } from "../support/tenants.ts";
 import { startTestEnvironment, type TestEnvironment } from "../support/test-environment.ts";
 import { sendThroughClient } from "./client-transport.ts";
+import { recordingFetch } from "./exchanges.ts";
 import { currentTransport, listClientCalls, recordClientCalls, type Transport } from "./http-and-client.ts";
 
-export type Suite = {
-  environment: TestEnvironment;
+export type Suite<I = Installation> = {
+  environment: I;
   /** Sends requests over the transport of the running test: HTTP or the client. */
   caller: ApiCaller;
   /** The same with another credential. */
@@ -24,67 +25,49 @@ export type Suite = {
   form(fields: Record<string, string | Buffer | (string | Buffer)[]>): FormData;
 };
 
-/** A grey ground with a red circle on the left and a blue square on the right. */
-export const drawScene = (width = 128, height = 96): Promise<Buffer> =>
-  sharp({ create: { width, height, channels: 3, background: "#808080" } })
-    .composite([
-      {
-        input: drawing(
-          width,
-          height,
-          `<circle cx="${width * 0.25}" cy="${height / 2}" r="${height * 0.25}" fill="#e01020"/>`,
-        ),
-      },
-      {
-        input: drawing(
-          width,
-          height,
-          `<rect x="${width * 0.65}" y="${height * 0.3}" width="${width * 0.2}" height="${height * 0.4}" fill="#1030e0"/>`,
-        ),
-      },
-    ])
-    .png()
-    .toBuffer();
+/** A tenant of the file's own in the installation that all files share. Its key can have the operator's scopes too. */
+export const useSuite = ({ isOperator = false } = {}): Suite =>
+  prepareSuite(() => useSharedInstallation(isOperator ? { scopes: OPERATOR_SCOPES } : {}));
 
-const drawing = (width: number, height: number, shape: string) =>
-  Buffer.from(`<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}">${shape}</svg>`);
+/** An installation of the file's own, for tests that need settings of their own or stop a part of it. */
+export function useOwnSuite(env: Record<string, string> = {}): Suite<Installation & TestEnvironment> {
+  return prepareSuite(async () => {
+    const images = await serveScene();
+    const environment = await startTestEnvironment({ env: { FETCH_ALLOW_ORIGINS: images.origin, ...env } });
+    const stop = async () => {
+      images.close();
+      await environment.stop();
+    };
+    const installation = { tenantId: DEFAULT_TENANT, operatorKey: environment.key, imageOrigin: images.origin };
+    return { ...environment, ...installation, stop };
+  });
+}
 
-export function useSuite(env: Record<string, string> = {}): Suite {
-  const suite = { form } as Suite;
-  let images: Server;
+function prepareSuite<I extends Installation>(start: () => Promise<I>): Suite<I> {
+  const suite = { form } as Suite<I>;
   beforeAll(async () => {
     const bytes = await drawScene();
-    images = createServer((request, response) => {
-      if (request.url?.startsWith("/missing")) return response.writeHead(404).end();
-      response.writeHead(200, { "content-type": "image/png", "content-length": bytes.length });
-      response.end(bytes);
-    });
-    await new Promise<void>((resolve) => images.listen(0, "127.0.0.1", resolve));
-    const origin = `http://127.0.0.1:${(images.address() as AddressInfo).port}`;
-    const environment = await startTestEnvironment({ env: { FETCH_ALLOW_ORIGINS: origin, ...env } });
-    await insertDefaultTestModels(environment);
+    const environment = await start();
+    await insertDefaultTestModels(environment, environment.tenantId);
     const { url } = environment;
     const callersOf = (key: string) => ({
-      http: createHttpCaller({ url, key }),
+      http: createCaller(sendOverHttp({ url, key }, recordingFetch)),
       client: createCaller(sendThroughClient({ url, key }, recordClientCalls)),
     });
     const callers = callersOf(environment.key);
     Object.defineProperty(suite, "caller", { get: () => callers[currentTransport()] });
-    const ready: Omit<Suite, "caller" | "form"> = {
+    const ready: Omit<Suite<I>, "caller" | "form"> = {
       environment,
       callerWith: (key) => callersOf(key)[currentTransport()],
-      imageUrl: (name = "scene.png") => `${origin}/${name}`,
+      imageUrl: (name = "scene.png") => `${environment.imageOrigin}/${name}`,
       uploadImage: async (image, fields = {}) => {
         const { body } = await callers.http.post("/upload", form({ file: image ?? bytes, ...fields }));
         return body.data.run_id;
       },
     };
     Object.assign(suite, ready);
-  }, 90_000);
-  afterAll(async () => {
-    images?.close();
-    await suite.environment?.stop();
   });
+  afterAll(() => suite.environment?.stop());
   return suite;
 }
 

@@ -2,11 +2,12 @@
 import sharp from "sharp";
 import { beforeAll, describe, expect } from "vitest";
 import type { ApiResponse } from "../support/api-caller.ts";
+import { drawScene } from "../support/scene.ts";
 import { findSandboxJob } from "./expectations.ts";
 import { it } from "./http-and-client.ts";
 import { callSandbox, download } from "./response-checks.ts";
 import { envelopeSuccess, fieldErrors, formOf, statusAndCode, UNKNOWN_ID } from "./run-requests.ts";
-import { drawScene, useSuite } from "./suite.ts";
+import { useSuite } from "./suite.ts";
 
 const suite = useSuite();
 let source: string;

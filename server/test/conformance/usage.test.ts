@@ -3,9 +3,9 @@ import { fileURLToPath } from "node:url";
 import { describe, expect } from "vitest";
 import { createTestTenant } from "../support/tenants.ts";
 import { it } from "./http-and-client.ts";
-import { useSuite } from "./suite.ts";
+import { useOwnSuite } from "./suite.ts";
 
-const suite = useSuite({ GESSO_CONFIG: fileURLToPath(new URL("../chaos/prices.yaml", import.meta.url)) });
+const suite = useOwnSuite({ GESSO_CONFIG: fileURLToPath(new URL("../chaos/prices.yaml", import.meta.url)) });
 
 describe("usage", () => {
   it("[GNL-042] is the tenant's own, and a completed run with a known cost raises it", async () => {

@@ -6,11 +6,12 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { MODEL_IDS } from "../support/custom-models.ts";
+import { drawScene } from "../support/scene.ts";
 import { createResourceFor, isRefusedByState, withEventPosition } from "./fixtures.ts";
 import { type FuzzedOperation, listFuzzedOperations } from "./generated-requests.ts";
 import { currentTransport, itOverHttpAndClient } from "./http-and-client.ts";
 import { asDataUrl, leftHalfMask, UNKNOWN_ID } from "./run-requests.ts";
-import { drawScene, useSuite } from "./suite.ts";
+import { useSuite } from "./suite.ts";
 
 const EACH = { http: 25, client: 10 };
 const seed = Number(process.env.FUZZ_SEED ?? 20_261);

@@ -3,10 +3,11 @@ import { createHmac } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, beforeEach, describe, expect } from "vitest";
+import { drawScene } from "../support/scene.ts";
 import { type ReceivedMessage, startWebhookReceiver, type WebhookReceiver, webhookEnv } from "../webhooks/receiver.ts";
 import { expectNoNewRun } from "./expectations.ts";
 import { it } from "./http-and-client.ts";
-import { drawScene, useSuite } from "./suite.ts";
+import { useOwnSuite } from "./suite.ts";
 
 const env: Record<string, string> = {};
 let receiver: WebhookReceiver;
@@ -15,7 +16,7 @@ beforeAll(async () => {
   [receiver, elsewhere] = [await startWebhookReceiver(), await startWebhookReceiver()];
   Object.assign(env, webhookEnv(receiver, elsewhere));
 });
-const suite = useSuite(env);
+const suite = useOwnSuite(env);
 afterAll(async () => {
   await receiver?.close();
   await elsewhere?.close();

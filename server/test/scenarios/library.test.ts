@@ -8,7 +8,7 @@ import { afterAll, describe, expect } from "vitest";
 import { it } from "../conformance/http-and-client.ts";
 import { download } from "../conformance/response-checks.ts";
 import { asDataUrl, fieldErrors, UNKNOWN_ID } from "../conformance/run-requests.ts";
-import { useSuite } from "../conformance/suite.ts";
+import { useOwnSuite } from "../conformance/suite.ts";
 import type { ApiResponse } from "../support/api-caller.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "gesso-library-"));
@@ -20,7 +20,7 @@ writeFileSync(
   nanobanana: [{ provider: sandbox, price: unknown }]
 `,
 );
-const suite = useSuite({ GESSO_CONFIG });
+const suite = useOwnSuite({ GESSO_CONFIG });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const patch = (id: string, body: unknown) => suite.caller.send("PATCH", `/api/v1/prompts/${id}`, { body });
 /** A response without the values that differ between two resources. */

@@ -19,11 +19,14 @@ export type ApiCaller = ReturnType<typeof createCaller>;
 export const createHttpCaller = (environment: Pick<TestEnvironment, "url" | "key">): ApiCaller =>
   createCaller(sendOverHttp(environment));
 
+/** Returns the `fetch` for a request with these headers. */
+type FetchWith = (headers: Record<string, string>) => typeof fetch;
+
 export const sendOverHttp =
-  ({ url, key }: Pick<TestEnvironment, "url" | "key">): SendApiRequest =>
+  ({ url, key }: Pick<TestEnvironment, "url" | "key">, fetchWith: FetchWith = () => fetch): SendApiRequest =>
   async (method, path, { body, headers } = {}) => {
     const isText = typeof body === "string" || body instanceof FormData;
-    const response = await fetch(`${url}${path}`, {
+    const response = await fetchWith(headers ?? {})(`${url}${path}`, {
       method,
       headers: {
         authorization: `Bearer ${key}`,

@@ -1,16 +1,17 @@
-// Custom models for tests, inserted directly into the database: some under fixed IDs, others for an owner that the test
-// chooses.
+// Custom models for tests, inserted directly into the database: some under IDs of this test process, others for an owner
+// that the test chooses.
 import { v7 } from "uuid";
 import { normalizeLoraName } from "../../src/db/library/custom-models.ts";
+import { DEFAULT_TENANT } from "./tenants.ts";
 import type { TestEnvironment } from "./test-environment.ts";
 
-const DEFAULT_OWNER = { tenant_id: "00000000-0000-7000-8000-000000000001", owner: "owner" };
+const DEFAULT_OWNER = { tenant_id: DEFAULT_TENANT, owner: "owner" };
 
-/** One for each model type that takes a model ID; its owner is the user of the key in the settings. */
+/** One for each model type that takes a model ID. Each test process has its own, because files share an installation. */
 export const MODEL_IDS = {
-  "flux-dev": "01990c3e-2f00-7000-8000-0000000000a0",
-  "wan-image-2.1": "01990c3e-2f00-7000-8000-0000000000aa",
-  "wan-image-2.2": "01990c3e-2f00-7000-8000-0000000000ab",
+  "flux-dev": v7(),
+  "wan-image-2.1": v7(),
+  "wan-image-2.2": v7(),
 } as const;
 
 export type CustomModelOptions = {
@@ -50,7 +51,10 @@ export async function insertTestModel(
   return model_id;
 }
 
-export async function insertDefaultTestModels(environment: Pick<TestEnvironment, "query">): Promise<void> {
+export async function insertDefaultTestModels(
+  environment: Pick<TestEnvironment, "query">,
+  tenant_id: string = DEFAULT_TENANT,
+): Promise<void> {
   for (const [model_type, model_id] of Object.entries(MODEL_IDS))
-    await insertTestModel(environment, { model_id, model_type });
+    await insertTestModel(environment, { model_id, model_type, tenant_id });
 }

@@ -1,10 +1,7 @@
-// Vitest global setup: one PostgreSQL for all test files of a run. It starts when the first file asks for a database,
-// and every file gets a copy of a migrated template under its own name. Files that need a PostgreSQL of their own start
-// it with a copy of a migrated data directory.
+// One PostgreSQL for all test files of a run: every file gets a copy of a migrated template under its own name. Files that
+// need a PostgreSQL of their own start it with a copy of a migrated data directory.
 import { execFile } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -25,7 +22,7 @@ export type TestPostgres = {
 };
 
 /** Creates a migrated data directory, which no process uses. Returns its path. */
-async function createMigratedData(): Promise<string> {
+export async function createMigratedData(): Promise<string> {
   const dataDir = mkdtempSync(join(tmpdir(), "gesso-migrated-postgres-"));
   const postgres = await startPostgres({ dataDir, port: await freePort(), settings: SETTINGS });
   await migrate(postgres.url);
@@ -68,37 +65,5 @@ export async function startPostgresForTests(): Promise<TestPostgres> {
       await postgres.stop();
       rmSync(dataDir, { recursive: true, force: true });
     },
-  };
-}
-
-export async function setup(): Promise<() => Promise<void>> {
-  let shared: Promise<TestPostgres> | undefined;
-  let migratedData: Promise<string> | undefined;
-  // One request at a time: a template must not be copied twice at once.
-  let previous: Promise<unknown> = Promise.resolve();
-  const respond = async (method: string, path: string) => {
-    shared ??= startPostgresForTests();
-    if (method === "POST") return (await shared).createDatabase();
-    await (await shared).dropDatabase(path.slice(1));
-    return "";
-  };
-  const server = createServer((request, response) => {
-    const send = (work: Promise<string>) =>
-      work.then(
-        (text) => response.end(text),
-        (thrown) => response.writeHead(500).end(String(thrown)),
-      );
-    if (request.method === "GET") {
-      migratedData ??= createMigratedData();
-      void send(migratedData);
-    } else previous = send(previous.then(() => respond(request.method!, request.url!)));
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  process.env[SHARED_POSTGRES_VARIABLE] = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return async () => {
-    server.close();
-    await previous;
-    await shared?.then((postgres) => postgres.stop());
-    if (migratedData) rmSync(await migratedData, { recursive: true, force: true });
   };
 }

@@ -5,9 +5,15 @@ import type { Caller as Known, Role } from "../../src/db/access/caller.ts";
 import { type ApiCaller, createHttpCaller } from "./api-caller.ts";
 import type { TestEnvironment } from "./test-environment.ts";
 
+/** The tenant that every installation begins with. Its key in the settings is the operator's. */
+export const DEFAULT_TENANT = "00000000-0000-7000-8000-000000000001";
+
+/** `*` does not include what the operator may do. */
+export const OPERATOR_SCOPES = ["*", "tenants:*"];
+
 /** A caller as the modules behind authentication see it, with defaults for everything that a test does not need. */
 export const createCallerRecord = (about: Partial<Known> = {}): Known => ({
-  tenant_id: "00000000-0000-7000-8000-000000000001",
+  tenant_id: DEFAULT_TENANT,
   user_id: "owner",
   key_id: null,
   role: "owner",

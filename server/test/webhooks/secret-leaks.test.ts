@@ -2,8 +2,8 @@
 // and a marker proves that each of them is searched.
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { drawScene } from "../conformance/suite.ts";
 import { type createHttpCaller, type SendApiRequest, sendOverHttp } from "../support/api-caller.ts";
+import { drawScene } from "../support/scene.ts";
 import { findSecretsIn, readAllRows, readEngineData, readFilesBelow } from "../support/stored-text.ts";
 import { startTestEnvironment, type TestEnvironment } from "../support/test-environment.ts";
 import { startWebhookReceiver, type WebhookReceiver, webhookEnv } from "./receiver.ts";

@@ -1,0 +1,69 @@
+// What all test files of a run share, each started when the first file asks for it: a PostgreSQL with a migrated template,
+// a migrated data directory, and a complete installation. Files ask over HTTP, because each runs in its own process.
+import { rmSync } from "node:fs";
+import { createServer, type IncomingMessage } from "node:http";
+import type { AddressInfo } from "node:net";
+import { type HostInstallation, startSharedInstallation } from "./shared-installation.ts";
+import {
+  createMigratedData,
+  SHARED_POSTGRES_VARIABLE,
+  startPostgresForTests,
+  type TestPostgres,
+} from "./shared-postgres.ts";
+
+export type SharedServices = { url: string; stop(): Promise<void> };
+
+export async function startSharedServices(): Promise<SharedServices> {
+  let postgres: Promise<TestPostgres> | undefined;
+  let migratedData: Promise<string> | undefined;
+  let installation: Promise<HostInstallation> | undefined;
+  // One database at a time: a template must not be copied twice at once.
+  let previous: Promise<unknown> = Promise.resolve();
+  const inTurn = (work: () => Promise<string>): Promise<string> => {
+    const result = previous.then(work);
+    previous = result.catch(() => {});
+    return result;
+  };
+  const respond = async ({ method, url: path = "" }: IncomingMessage): Promise<string> => {
+    if (path === "/migrated-data") {
+      migratedData ??= createMigratedData();
+      return migratedData;
+    }
+    if (path === "/installation") {
+      installation ??= startSharedInstallation();
+      return JSON.stringify(await (await installation).describe());
+    }
+    postgres ??= startPostgresForTests();
+    const shared = await postgres;
+    return inTurn(async () => {
+      if (method === "POST") return shared.createDatabase();
+      await shared.dropDatabase(path.slice(1));
+      return "";
+    });
+  };
+  const server = createServer((request, response) => {
+    respond(request).then(
+      (text) => response.end(text),
+      (thrown) => response.writeHead(500).end(String(thrown)),
+    );
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  process.env[SHARED_POSTGRES_VARIABLE] = url;
+  return {
+    url,
+    async stop() {
+      server.close();
+      await previous;
+      await installation?.then((each) => each.stop());
+      await postgres?.then((each) => each.stop());
+      if (migratedData) rmSync(await migratedData, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Vitest global setup. */
+export async function setup(): Promise<() => Promise<void>> {
+  const services = await startSharedServices();
+  return () => services.stop();
+}
