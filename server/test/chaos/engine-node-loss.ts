@@ -50,6 +50,8 @@ function checkLoss(figures: DisturbanceFigures | undefined, lost: number[]): Che
   const bound = (hasQuorum ? MAX_STALL_SECONDS : MAX_RESUME_SECONDS) * 1000;
   const observed = (hasQuorum ? figures?.stallMs : figures?.endedAfterMs) ?? Number.POSITIVE_INFINITY;
   return {
+    // Runs that never end again are lost; late ones are only late.
+    kind: Number.isFinite(observed) ? "speed" : "safety",
     invariant: `${nameOf(lost)}: ${hasQuorum ? "no stall of" : "runs end again within"} ${bound / 1000} s`,
     passed: observed < bound,
     observed: `${(observed / 1000).toFixed(1)} s`,

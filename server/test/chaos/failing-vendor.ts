@@ -163,6 +163,7 @@ async function checkResults(
     ...(isTimed
       ? [
           {
+            kind: "speed" as const,
             invariant: "the p99 latency of other models stays within 1.5 times",
             passed: during <= before * 1.5,
             observed: timing,

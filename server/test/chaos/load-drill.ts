@@ -88,6 +88,7 @@ export async function runLoadDrill(plan: DrillPlan, log: Log): Promise<CampaignR
 
 /** A load that fell behind would make a drill easier. Clients that wait for each other's timers lose a few percent. */
 const checkRate = (actual: number, wanted: number): CheckResult => ({
+  kind: "speed",
   invariant: "the load was posted at its rate",
   passed: actual >= wanted * 0.8,
   observed: `${actual.toFixed(1)} of ${wanted} runs/s`,
@@ -101,6 +102,8 @@ export function boundFigure(
 ): CheckResult {
   const values = figures.filter((each) => each.name === name).map((each) => Number(each[figure]) / 1000);
   return {
+    // A disturbance that did not happen has proved nothing.
+    kind: values.length > 0 ? "speed" : "safety",
     invariant: `${name}: ${invariant} ${maxSeconds} s`,
     passed: values.length > 0 && values.every((value) => value <= maxSeconds),
     observed: values.map((value) => `${value.toFixed(1)} s`).join(", ") || "did not happen",

@@ -60,6 +60,12 @@ export async function measureNoisyNeighbour(size: NoisyNeighbourSize): Promise<C
           observed: `${left} queued`,
         },
         {
+          invariant: "runs of the quiet tenant wait at most a fifth as long as those of the flood, p99",
+          passed: p99 < own!.longest / 5,
+          observed: `${p99.toFixed(2)} s of ${own!.longest.toFixed(1)} s`,
+        },
+        {
+          kind: "speed",
           invariant: `runs of the quiet tenant start within ${size.maxStartSeconds} s, p99`,
           passed: p99 < size.maxStartSeconds,
           observed: `${(p99 * 1000).toFixed(0)} ms of ${beside.length}`,

@@ -9,6 +9,8 @@ import { atFixedRate, createLoadSender, REQUEST_BODY, type TimedResponse, waitUn
 
 /** How much longer requests are sent until one is turned away. */
 const MAX_WAIT_MS = 30_000;
+/** A machine that is slow by itself recovers late; one that never does is a fault. */
+const RECOVERY_MS = 120_000;
 
 const SETTINGS = {
   LOG_LEVEL: "silent",
@@ -51,8 +53,11 @@ export async function overloadCampaign({
       atFixedRate(2, seconds, () => sendQuiet("GET", `/runs/${first.body.run_id}`)),
       atFixedRate(1, seconds, () => sendQuiet("POST", "/runs/generate", REQUEST_BODY)),
     ]);
-    await pause(2000);
-    const after = await sendLoud("POST", "/runs/generate", REQUEST_BODY);
+    const overSince = performance.now();
+    let after = await sendLoud("POST", "/runs/generate", REQUEST_BODY);
+    for (; after.status === 503 && performance.now() - overSince < RECOVERY_MS; await pause(500))
+      after = await sendLoud("POST", "/runs/generate", REQUEST_BODY);
+    const recoverySeconds = (performance.now() - overSince) / 1000;
     const accepted = posted.filter(({ status }) => status === 202);
     const shed = posted.filter(({ status }) => status === 503);
     const strange = posted.filter(({ status }) => status !== 202 && status !== 503);
@@ -86,6 +91,8 @@ export async function overloadCampaign({
           observed: `${shed.filter((each) => !hasRetryAfter(each)).length} without`,
         },
         {
+          // A starved machine may also wait too long for a connection to the database.
+          kind: "speed",
           invariant: "every 503 is of load shedding",
           passed: others503.length === 0,
           observed: `${others503.length} others ${JSON.stringify(others503.slice(0, 3).map((each) => [each.body.code, Math.round(each.ms)]))}`,
@@ -106,9 +113,15 @@ export async function overloadCampaign({
           observed: `${others.filter(({ status }) => status === 202).length} of ${others.length}`,
         },
         {
-          invariant: "two seconds after the overload requests are accepted",
+          invariant: "requests are accepted again after the overload",
           passed: after.status === 202,
           observed: String(after.status),
+        },
+        {
+          kind: "speed",
+          invariant: "requests are accepted again within 2 s",
+          passed: recoverySeconds <= 2,
+          observed: `${recoverySeconds.toFixed(1)} s`,
         },
       ],
     };

@@ -31,6 +31,7 @@ export async function unresponsiveReceiverCampaign(size: Size, log: Log): Promis
       expectAtLeast("events for the dead receiver were waiting all the time", Math.floor(size.waiting * 0.9), waiting),
       expectAtLeast("every event of the live receiver arrived", size.live, beside.length),
       {
+        kind: "speed",
         invariant: `from the end of a run to the live receiver p99 is under ${MOST_SECONDS} s`,
         passed: percentile(beside, 0.99) < MOST_SECONDS * 1000,
         observed: formatLatencies(beside),
