@@ -142,7 +142,7 @@ beforeAll(async () => {
   catalogue = Object.entries(body["x-errors"] as Record<string, { status: number }>).map(([code, row]) => [
     ...([code, row.status] as const),
   ]);
-}, 60_000);
+});
 afterAll(async () => void (await suite.caller.post(`/runs/${openRun}/cancel`)));
 
 describe("every error", () => {

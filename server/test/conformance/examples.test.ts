@@ -56,6 +56,6 @@ describe("the examples of the contract", () => {
       const isSuccess = response.status >= 200 && response.status < 300;
       const isAnswered = isSuccess || isRefusedByState(operation.operationId, response.body?.code);
       expect([response.status, isAnswered || response.body]).toEqual([response.status, true]);
-    }, 90_000);
+    });
   }
 });

@@ -73,7 +73,7 @@ describe("the run that generate makes", () => {
     expect(status).toBe(202);
     expect(["pending", "processing"]).toContain(body.live_status);
     expect(body.image_url).toBeNull();
-    const run = await suite.caller.waitUntilEnded(body.run_id, 25);
+    const run = await suite.caller.waitUntilEnded(body.run_id);
     expect(run).toMatchObject({ status: "completed", live_status: "completed", image_url: expect.any(String) });
   });
 
@@ -302,7 +302,7 @@ describe("fields of generate", () => {
     const { status, body: open } = await suite.caller.generate(body);
     expect(status).toBe(202);
     expect(open.warnings).toEqual([expect.stringContaining("aspect_ratio")]);
-    const run = await suite.caller.waitUntilEnded(open.run_id, 25);
+    const run = await suite.caller.waitUntilEnded(open.run_id);
     expect(run.status).toBe("completed");
     expect((await findSandboxJob(suite, run.run_id)).request.aspect_ratio).toBe("16:9");
     expect(run.outputs[0].width / run.outputs[0].height).toBeCloseTo(16 / 9, 1);

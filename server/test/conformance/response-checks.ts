@@ -52,7 +52,7 @@ export const runIdOf = ({ body }: ApiResponse): string => body.run_id ?? body.da
 export async function postRefused(suite: Suite, path: string, body: unknown): Promise<any> {
   const response = await suite.caller.post(path, body);
   expect([response.status, response.body.code]).toEqual([202, undefined]);
-  const run = await suite.caller.waitUntilEnded(runIdOf(response), 25);
+  const run = await suite.caller.waitUntilEnded(runIdOf(response));
   expect(run.error?.code).toBe("content_refused");
   return run;
 }
@@ -61,7 +61,7 @@ export async function postRefused(suite: Suite, path: string, body: unknown): Pr
 export async function postAndWait(suite: Suite, path: string, body: unknown): Promise<any> {
   const response = await suite.caller.post(path, body);
   expect([response.status, response.body.code]).toEqual([expect.toBeOneOf([200, 202]), undefined]);
-  const run = await suite.caller.waitUntilEnded(runIdOf(response), 25);
+  const run = await suite.caller.waitUntilEnded(runIdOf(response));
   expect([run.status, run.error]).toEqual(["completed", null]);
   return run;
 }

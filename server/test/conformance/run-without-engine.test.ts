@@ -10,7 +10,7 @@ const generate = (prompt: string) => suite.caller.generate({ prompt, width: 64, 
 const read = async (runId: string) => (await suite.caller.get(`/runs/${runId}`)).body;
 const cancel = (runId: string) => suite.caller.post(`/runs/${runId}/cancel`);
 const untilProcessing = (runId: string) =>
-  vi.waitUntil(async () => (await read(runId)).status === "processing", { timeout: 60_000, interval: 50 });
+  vi.waitUntil(async () => (await read(runId)).status === "processing", { timeout: 300_000, interval: 50 });
 
 it("[RUN-010] [RUN-018] [RUN-029] is queued before it starts, can be canceled, and otherwise continues", async () => {
   await suite.environment.kill("restate");

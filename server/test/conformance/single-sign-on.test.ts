@@ -20,11 +20,11 @@ beforeAll(async () => {
   const issuer = { id: "corp", issuer: provider.issuer, audience: AUDIENCE, tenant_id: tenant };
   environment = await startTestEnvironment({ env: { OIDC_ISSUERS: JSON.stringify([issuer]) } });
   await environment.query("insert into tenants (tenant_id, name) values ($1, 'Corp')", [tenant]);
-}, 120_000);
+});
 afterAll(async () => {
   await environment?.stop();
   provider?.close();
-}, 60_000);
+});
 
 const bearing = (key: string): ApiCaller => createHttpCaller({ url: environment.url, key });
 const callerFor = async (name: string, scope = "images:write runs:read keys:write") =>
@@ -90,9 +90,9 @@ describe("an access token of an identity provider", () => {
     expect((await bearing(minted).get("/runs")).status).toBe(200);
     // A few seconds are allowed to clocks that differ; after them the token is over.
     await expect
-      .poll(async () => statusAndCode(await bearing(minted).get("/runs")), { timeout: 10_000, interval: 500 })
+      .poll(async () => statusAndCode(await bearing(minted).get("/runs")), { interval: 500 })
       .toEqual([...[401, "token_expired"]]);
-  }, 90_000);
+  });
 
   it("of a member who was removed or is read-only is rejected with the next request", async () => {
     const bob = await callerFor("bob");
@@ -136,9 +136,7 @@ describe("an access token of an identity provider", () => {
     await provider.rotate([second, first]);
     const token = await provider.tokenFor("alice", "runs:read");
     expect(decodeProtectedHeader(token)).toMatchObject({ alg: "ES256", kid: "second" });
-    await expect
-      .poll(async () => (await bearing(token).get("/runs")).status, { timeout: 60_000, interval: 1000 })
-      .toBe(200);
+    await expect.poll(async () => (await bearing(token).get("/runs")).status, { interval: 1000 }).toBe(200);
     expect((await before.get("/runs")).status).toBe(200);
-  }, 70_000);
+  });
 });

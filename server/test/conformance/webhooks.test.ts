@@ -1,6 +1,5 @@
 // Webhooks: which messages are sent when, their format and signature, and the effect of each response of the receiver.
 import { createHmac } from "node:crypto";
-import { setTimeout as pause } from "node:timers/promises";
 import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, beforeEach, describe, expect } from "vitest";
 import { drawScene } from "../support/scene.ts";
@@ -38,6 +37,8 @@ async function start(body: Record<string, unknown> = {}, path = "/runs/generate"
   expect([response.status, response.body.code]).toEqual([202, undefined]);
   return String(response.headers.get("x-run-id"));
 }
+/** One more message passes the same queue, so that a message before it would have arrived too. */
+const passOneMore = async () => void (await receiver.got(1, isOf(await start({ width: 64, height: 64 }))));
 const arrival = async (body: Record<string, unknown> = {}, path?: string): Promise<ReceivedMessage> =>
   (await receiver.got(1, isOf(await start(body, path))))[0]!;
 
@@ -98,7 +99,7 @@ describe("the end of a run", () => {
   it("[EVT-012] is the only message by default", async () => {
     const runId = await start({ prompt: "[sandbox:delay=4] a boat", width: 64, height: 64 });
     await receiver.got(1, isOf(runId));
-    await pause(1000);
+    await passOneMore();
     const types = await suite.environment.query<{ type: string }>("select type from events where run_id = $1", [runId]);
     expect(types.map(({ type }) => type)).toEqual(expect.arrayContaining(["run.processing", "run.progress"]));
     expect(receiver.received.filter(isOf(runId)).map(({ event }) => event.type)).toEqual(["run.completed"]);
@@ -175,7 +176,7 @@ describe("a message", () => {
       await start({ prompt: "[sandbox:fail] a boat", width: 64, height: 64 }),
     ];
     for (const runId of runs) await receiver.got(2, isOf(runId));
-    await pause(500);
+    await passOneMore();
     await suite.caller.delete(`/webhooks/${made.id}`);
     expect(receiver.received.map(({ event }) => event.type).filter((type) => !TYPES.includes(type))).toEqual([]);
   });
@@ -210,7 +211,6 @@ describe("a receiver", () => {
     expect(second!.headers["x-webhook-attempt"]).toBe("2");
     expect(Number(second!.headers["webhook-timestamp"])).toBeGreaterThan(Number(first!.headers["webhook-timestamp"]));
     expect(second!.at - first!.at).toBeGreaterThan(4_900);
-    expect(second!.at - first!.at).toBeLessThan(9_000);
     expect(signatures(second!)[0]).not.toBe(signatures(first!)[0]);
   });
 
@@ -230,10 +230,10 @@ describe("a receiver", () => {
     receiver.respondWith(() => 410);
     const runId = await start({ width: 64, height: 64 });
     await receiver.got(1, isOf(runId));
-    await pause(7_000);
+    const readDelivery = async () => (await suite.caller.get(`/webhooks/deliveries?run_id=${runId}`)).body.data[0];
+    await expect.poll(async () => (await readDelivery()).status).toBe("disabled");
+    expect(await readDelivery()).toMatchObject({ attempts: 1, next_attempt_at: null });
     expect(receiver.received.filter(isOf(runId))).toHaveLength(1);
-    const [row] = (await suite.caller.get(`/webhooks/deliveries?run_id=${runId}`)).body.data;
-    expect(row).toMatchObject({ status: "disabled", attempts: 1, next_attempt_at: null });
   });
 
   it("[EVT-016] at an inner address is refused, and no run is made", async () => {

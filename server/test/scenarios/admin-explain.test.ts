@@ -16,11 +16,11 @@ beforeAll(async () => {
   environment = await startTestEnvironment({ roles: "split", env });
   operator = createHttpCaller(environment);
   own = await createTestTenant(environment);
-}, 120_000);
+});
 afterAll(async () => {
   await environment?.stop();
   prices.remove();
-}, 60_000);
+});
 
 const generate = async (directives: string, fields: object = {}): Promise<string> => {
   const prompt = `${SECRET} [sandbox:${directives}]`;
@@ -49,7 +49,7 @@ describe("admin.explain", () => {
     expect(run.open).toBeNull();
     expect(run.engine.invocations).toMatchObject([{ epoch: 0, status: "completed" }]);
     expect(run.engine.invocations[0]!.journal.map(({ entry }) => entry)).toContain("Command: Run start");
-  }, 60_000);
+  });
 
   it("says that the outcome of a paid request is not known, and what it may have cost", async () => {
     const runId = await generate("drop,no_callback", { model_type: "vendora" });
@@ -60,7 +60,7 @@ describe("admin.explain", () => {
     expect(run.money).toMatchObject({ reserved: 0.05, charged: 0, released: 0.05, wasted: 0.05 });
     expect(run.conclusion).toContain("It is not known whether the provider accepted try 1 of job 0 at sandbox");
     expect(run.conclusion).toContain("$0.05 is recorded as waste.");
-  }, 60_000);
+  });
 
   it("says what a canceled run costs, because its provider had accepted the job", async () => {
     const runId = await generate("never");
@@ -73,7 +73,7 @@ describe("admin.explain", () => {
     expect(namesOf(run).slice(-2)).toEqual(["cancel requested", "canceled"]);
     expect(run.conclusion).toContain("The provider had accepted try 1 of job 0 at sandbox, so it may charge it.");
     expect(run.money).toMatchObject({ charged: 0.02, released: 0 });
-  }, 60_000);
+  });
 
   it("shows every attempt of a retried run", async () => {
     const runId = await generate("unavailable=2");
@@ -82,7 +82,7 @@ describe("admin.explain", () => {
     expect(run.attempts.map(({ state }) => state)).toEqual(["failed", "failed", "succeeded"]);
     expect(run.files.filter(({ role }) => role === "result")).toHaveLength(1);
     expect(run.conclusion).toBe("The run completed with 1 file after 3 attempts. The tenant was charged $0.02.");
-  }, 60_000);
+  });
 
   it("shows the deliveries of a run, without the query of the receiver's URL", async () => {
     await environment.stopGracefully("worker");
@@ -96,7 +96,7 @@ describe("admin.explain", () => {
     const run = await waitFor(runId, ({ deliveries }) => deliveries.length > 0);
     expect(run.deliveries).toMatchObject([{ type: "run.completed", url }]);
     expect(JSON.stringify(run)).not.toContain("secret-of-the-receiver");
-  }, 60_000);
+  });
 
   it("is explained without the engine too", async () => {
     const runId = await generate("never");
@@ -109,7 +109,7 @@ describe("admin.explain", () => {
     } finally {
       await environment.start("restate");
     }
-  }, 60_000);
+  });
 
   it("leaves an entry in the audit log of the tenant, and is refused to every other key", async () => {
     const runId = await generate("delay=0");
@@ -121,11 +121,11 @@ describe("admin.explain", () => {
     expect(entries).toHaveLength(1);
     expect((await own.caller.get(`/admin/runs/${runId}`)).body.code).toBe("insufficient_scope");
     expect((await operator.get("/admin/runs/01990c3e-2f00-7000-8000-6f0c1a2b3c4d")).body.code).toBe("run_not_found");
-  }, 60_000);
+  });
 });
 
 async function waitFor(runId: string, isMet: (run: RunExplanation) => boolean): Promise<RunExplanation> {
-  for (const end = Date.now() + 30_000; ; await sleep(100)) {
+  for (const end = Date.now() + 300_000; ; await sleep(100)) {
     const run = await explain(runId);
     if (isMet(run)) return run;
     if (Date.now() > end) throw new Error(`never: ${JSON.stringify(run)}`);

@@ -29,11 +29,11 @@ let world: TestEnvironment;
 beforeAll(async () => {
   writeFileSync(file, FILE);
   world = await startTestEnvironment({ env: { GESSO_CONFIG: file } });
-}, 120_000);
+});
 afterAll(async () => {
   await world?.stop();
   rmSync(folder, { recursive: true, force: true });
-}, 60_000);
+});
 
 const generate = (input: object) => createHttpCaller(world).generate({ prompt: "a paper boat", sync: true, ...input });
 

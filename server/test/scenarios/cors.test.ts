@@ -9,8 +9,8 @@ const OTHER_ORIGIN = "https://evil.example.com";
 let environment: TestEnvironment;
 beforeAll(async () => {
   environment = await startTestEnvironment();
-}, 90_000);
-afterAll(() => environment?.stop(), 60_000);
+});
+afterAll(() => environment?.stop());
 
 const restart = async (origins: string) => {
   await environment.stopGracefully("api");
@@ -48,7 +48,7 @@ describe("without the setting", () => {
 });
 
 describe("with a list of origins", () => {
-  beforeAll(() => restart(`${PAGE}/, http://localhost:5173`), 60_000);
+  beforeAll(() => restart(`${PAGE}/, http://localhost:5173`));
 
   it("responds to preflight requests with the allowed methods and headers, cacheable", async () => {
     const response = await preflight(PAGE);
@@ -110,7 +110,7 @@ describe("with a list of origins", () => {
 });
 
 describe("with *", () => {
-  beforeAll(() => restart("*"), 60_000);
+  beforeAll(() => restart("*"));
 
   it("allows every origin, in one form that caches can store", async () => {
     for (const response of [

@@ -33,12 +33,12 @@ beforeAll(async () => {
   ann = await createTestTenant(environment, { user_id: "ann" });
   bob = await createTestTenant(environment, { tenantId: ann.tenant_id, user_id: "bob", role: "developer" });
   otherTenant = await createTestTenant(environment, { user_id: "eve" });
-}, 120_000);
+});
 afterAll(async () => {
   await environment?.stop();
   await comfyui?.close();
   rmSync(folder, { recursive: true, force: true });
-}, 60_000);
+});
 
 const modelOfAnn = (about = {}) =>
   insertTestModel(environment, { tenant_id: ann.tenant_id, owner: "ann", deployment_id: `ink-${v7()}`, ...about });
@@ -150,17 +150,17 @@ describe("access that ends while runs wait", () => {
     expect((await ann.caller.delete(`/models/${deleted}`)).status).toBe(200);
     await environment.start("worker");
 
-    const ends = await Promise.all(lost.map((run_id) => ann.caller.waitUntilEnded(run_id, 90)));
+    const ends = await Promise.all(lost.map((run_id) => ann.caller.waitUntilEnded(run_id)));
     expect(ends.map(({ status, error }) => `${status} ${error?.code}`)).toEqual(
       lost.map(() => "failed model_not_found"),
     );
     expect(ends.filter(({ cost, attempts }) => cost !== null || attempts.length > 0)).toEqual([]);
-    const well = await Promise.all(going.map((run_id) => bob.caller.waitUntilEnded(run_id, 90)));
+    const well = await Promise.all(going.map((run_id) => bob.caller.waitUntilEnded(run_id)));
     expect(well.map(({ status, cost }) => `${status} ${cost?.amount}`)).toEqual(going.map(() => `completed ${PRICE}`));
     const booked = [...comfyui.ledger, ...(await readSandboxLedger(environment))].map((entry) => JSON.stringify(entry));
     const sent = loras.map((lora) => booked.filter((entry) => entry.includes(lora)).length);
     expect(sent).toEqual([0, 0, going.length]);
-  }, 180_000);
+  });
 });
 
 describe("names of LoRAs", () => {
@@ -208,7 +208,7 @@ describe("names of LoRAs", () => {
       .toBe(FIELDS.length);
     const seen = JSON.stringify([comfyui.ledger, await readSandboxLedger(environment)]);
     for (const name of [...foreign, ...nobodys]) expect(seen).not.toContain(`"${name}`);
-  }, 60_000);
+  });
 
   it("are rejected as deployments too, and so are names of another tenant", async () => {
     const secret = `face-${v7()}`;

@@ -17,7 +17,7 @@ let caller: ApiCaller;
 beforeAll(async () => {
   environment = await startTestEnvironment({ env: { GESSO_SECRET: SECRET } });
   caller = createHttpCaller(environment);
-}, 120_000);
+});
 afterAll(() => environment?.stop());
 
 const signerOf = (secret: string) =>
@@ -74,7 +74,7 @@ describe("a callback for a job that runs", () => {
       },
       { timeout: 20_000, interval: 100 },
     );
-  }, 40_000);
+  });
 
   it("changes nothing if its URL or its body is forged, a thousand times", async () => {
     const before = await readState();

@@ -26,8 +26,8 @@ beforeAll(async () => {
   caller = createHttpCaller(environment);
   image = await upload("#37a");
   other = await upload("#a73");
-}, 90_000);
-afterAll(() => environment?.stop(), 60_000);
+});
+afterAll(() => environment?.stop());
 
 const SAFE = {
   "x-content-type-options": "nosniff",

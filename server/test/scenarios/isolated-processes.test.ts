@@ -13,7 +13,7 @@ let caller: ApiCaller;
 beforeAll(async () => {
   environment = await startTestEnvironment({ roles: "split" });
   caller = createHttpCaller(environment);
-}, 120_000);
+});
 afterAll(() => environment?.stop());
 
 const image = async (background: string) => {
@@ -72,11 +72,11 @@ it("refuses to start if it cannot isolate decoders, and names the reason and the
   expect(code).toBe(1);
   expect(output).toContain("can read the memory and environment of the server, has network access");
   expect(output).toContain("ALLOW_WEAK_ISOLATION=true");
-}, 120_000);
+});
 
 it("starts with weak isolation if ALLOW_WEAK_ISOLATION is true, and logs a warning", async () => {
   const { output } = await startWithoutIsolation({ ALLOW_WEAK_ISOLATION: "true" });
   expect(output).toContain("decoder sandbox is incomplete");
   // It gets as far as its database, which does not exist here.
   expect(output).toContain("ECONNREFUSED");
-}, 120_000);
+});

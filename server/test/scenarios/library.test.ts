@@ -95,7 +95,7 @@ describe("runs.tree", () => {
     const form = suite.form({ file: await flat(16, 16, "red"), parent_id: deepest });
     const refused = await suite.caller.post("/upload", form);
     expect([refused.status, refused.body.code]).toEqual([422, "tree_too_deep"]);
-  }, 60_000);
+  });
 
   it.each(["tree", "layers"])("returns the same 404 for an unknown run and another tenant's: %s", async (what) => {
     const otherTenant = await suite.caller.get(`/runs/${await strangersRun()}/${what}`);

@@ -22,7 +22,7 @@ beforeAll(async () => {
   png = await sharp({ create: { width: 32, height: 32, channels: 3, background: "teal" } })
     .png()
     .toBuffer();
-}, 120_000);
+});
 afterAll(async () => {
   await environment?.stop();
   rmSync(folder, { recursive: true, force: true });

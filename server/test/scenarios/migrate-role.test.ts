@@ -24,7 +24,7 @@ beforeAll(async () => {
   await client.connect();
   await client.query("create role application login password 'application'");
   await client.end();
-}, 60_000);
+});
 afterAll(async () => {
   await postgres?.stop();
   rmSync(dataDir, { recursive: true, force: true });
@@ -55,7 +55,7 @@ it("says in one line that PostgreSQL does not respond, refuses the account or la
   expect(await fails(change({ pathname: "/nowhere" }))).toBe(
     `1 PostgreSQL at 127.0.0.1:${port} has no database nowhere. Create it, or correct DATABASE_URL.\n`,
   );
-}, 180_000);
+});
 
 it("migrates without other settings, ends, can be repeated, and API and worker start after it", async () => {
   expect(await migrateOnce()).toMatch(/^[1-9]\d* migrations applied: 0001_\S+\.sql, .*\n$/);
@@ -74,11 +74,11 @@ it("migrates without other settings, ends, can be repeated, and API and worker s
   } finally {
     await environment.stop();
   }
-}, 120_000);
+});
 
 it("says which settings are missing", async () => {
   const failed = promisify(execFile)(process.execPath, [SERVER, "--role", "migrate"], {
     env: { PATH: process.env.PATH },
   });
   await expect(failed).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining("DATABASE_URL is not set") });
-}, 60_000);
+});

@@ -16,7 +16,7 @@ beforeAll(async () => {
   // A lease lasts 8 s.
   const env = { ...fakeOpenai.env(vendor), SUBMIT_SECONDS: "3" };
   environment = await startTestEnvironment({ roles: "split", env });
-}, 90_000);
+});
 afterAll(async () => {
   await environment?.stop();
   await vendor?.close();
@@ -63,7 +63,7 @@ describe("the paid response of a worker", () => {
     const prompt = "storage is away";
     const call = generate(prompt);
     await call;
-    await expect.poll(() => jobsOf(prompt).length, { timeout: 20_000 }).toBe(1);
+    await expect.poll(() => jobsOf(prompt).length).toBe(1);
     await pause(10_000);
     rmSync(storageDir);
     renameSync(`${storageDir}.away`, storageDir);
@@ -72,5 +72,5 @@ describe("the paid response of a worker", () => {
       (await call).run_id,
     ]);
     expect(attempts).toEqual([{ state: "succeeded", send_count: 1 }]);
-  }, 120_000);
+  });
 });

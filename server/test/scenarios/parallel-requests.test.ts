@@ -24,18 +24,14 @@ beforeAll(async () => {
   writeFileSync(GESSO_CONFIG, `providers:\n  bfl: { concurrent: ${CONCURRENT} }\n`);
   environment = await startTestEnvironment({ env: { ...fakeBfl.env(vendor), GESSO_CONFIG } });
   tenant = await createTestTenant(environment);
-}, 90_000);
+});
 afterAll(async () => {
   await environment?.stop();
   await vendor?.close();
   rmSync(folder, { recursive: true, force: true });
 });
 
-const timeRun = async (count: number) => {
-  const startedAt = performance.now();
-  const { body } = await tenant.caller.generate({ ...IMAGE, batch_size: count, sync: true });
-  return { run: body, ms: performance.now() - startedAt };
-};
+const generateFour = async () => (await tenant.caller.generate({ ...IMAGE, batch_size: 4, sync: true })).body;
 
 /** The most jobs that the vendor had at one time. */
 const countAtOnce = (jobs: VendorJob[]) =>
@@ -46,22 +42,22 @@ const countAtOnce = (jobs: VendorJob[]) =>
   );
 
 describe("a run with four images from a provider that makes one per request", () => {
-  it("takes less than twice as long as a run with one", async () => {
-    await timeRun(1);
-    const single = await timeRun(1);
-    const four = await timeRun(4);
-    expect([single.run.status, four.run.status]).toEqual(["completed", "completed"]);
-    expect(new Set(four.run.image_urls).size).toBe(4);
-    process.stdout.write(`one image: ${Math.round(single.ms)} ms, four images: ${Math.round(four.ms)} ms\n`);
-    expect(four.ms).toBeLessThan(2 * single.ms);
-  }, 60_000);
+  it("has its jobs at the provider at the same time", async () => {
+    const before = vendor.ledger.length;
+    const run = await generateFour();
+    expect(run.status).toBe("completed");
+    expect(new Set(run.image_urls).size).toBe(4);
+    const jobs = vendor.ledger.slice(before);
+    expect(jobs).toHaveLength(4);
+    expect(countAtOnce(jobs)).toBeGreaterThan(1);
+  });
 
   it("never has more jobs at the provider than its concurrency limit, however many runs wait", async () => {
     const before = vendor.ledger.length;
-    const runs = await Promise.all(Array.from({ length: 3 }, () => timeRun(4)));
-    expect(runs.map(({ run }) => run.status)).toEqual(["completed", "completed", "completed"]);
+    const runs = await Promise.all(Array.from({ length: 3 }, generateFour));
+    expect(runs.map((run) => run.status)).toEqual(["completed", "completed", "completed"]);
     const jobs = vendor.ledger.slice(before);
     expect(jobs).toHaveLength(12);
     expect(countAtOnce(jobs)).toBe(CONCURRENT);
-  }, 60_000);
+  });
 });

@@ -14,7 +14,7 @@ beforeAll(async () => {
   const file = join(folder, "gesso.yaml");
   writeFileSync(file, "providers:\n  sandbox: { concurrent: 2 }\n");
   environment = await startTestEnvironment({ env: { GESSO_CONFIG: file } });
-}, 90_000);
+});
 afterAll(async () => {
   await environment?.stop();
   rmSync(folder, { recursive: true, force: true });
@@ -56,5 +56,5 @@ describe("a provider with few slots", () => {
 
     expect((await quiet.caller.waitUntilEnded(body.run_id)).status).toBe("completed");
     expect((await standing(loud.tenant_id)).queued).toBeGreaterThan(0);
-  }, 90_000);
+  });
 });

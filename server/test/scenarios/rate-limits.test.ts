@@ -7,7 +7,7 @@ import { startTestEnvironment, type TestEnvironment } from "../support/test-envi
 let environment: TestEnvironment;
 beforeAll(async () => {
   environment = await startTestEnvironment({ roles: "split", env: { TENANT_WAITERS: "5", WAITERS: "8" } });
-}, 90_000);
+});
 afterAll(() => environment?.stop());
 
 const ORDER = { prompt: "[sandbox:delay=0] a limit", width: 64, height: 64 };
@@ -62,7 +62,7 @@ describe("waiting callers", () => {
     expect(ofTwo!.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(5);
     for (const { run_id } of ofOne!) expect((await one.caller.waitUntilEnded(run_id)).status).toBe("completed");
     for (const { run_id } of ofTwo!) expect((await two.caller.waitUntilEnded(run_id)).status).toBe("completed");
-  }, 60_000);
+  });
 });
 
 describe("a queued run", () => {
@@ -80,7 +80,7 @@ describe("a queued run", () => {
     ]);
     await environment.start("worker");
     expect((await quiet.caller.waitUntilEnded(ids[2]!)).queue_position).toBeNull();
-  }, 60_000);
+  });
 });
 
 describe("open runs", () => {

@@ -76,24 +76,20 @@ describe.each([
       expect([await status(run.image_url), await isStored(run.key)]).toEqual([200, true]);
     }
 
-    const before = Date.now();
     await caller.delete(`/runs/${deleted.run_id}`);
     expect(await status(deleted.image_url)).toBe(410);
     await environment.query("update runs set expires_at = now() where run_id = $1", [expiring.run_id]);
     await environment.query("update expiring_runs set expires_at = now() where run_id = $1", [expiring.run_id]);
-    await expect.poll(() => isStored(deleted.key), { timeout: MINUTE }).toBe(false);
-    await expect.poll(() => status(expiring.image_url), { timeout: MINUTE }).toBe(410);
-    await expect.poll(() => isStored(expiring.key), { timeout: MINUTE }).toBe(false);
-    const seconds = (Date.now() - before) / 1000;
-    console.log(`bytes gone after ${seconds.toFixed(1)} s`);
-    expect(seconds).toBeLessThan(60);
+    await expect.poll(() => isStored(deleted.key)).toBe(false);
+    await expect.poll(() => status(expiring.image_url)).toBe(410);
+    await expect.poll(() => isStored(expiring.key)).toBe(false);
 
     expect(await (await fetch(expiring.image_url)).json()).toMatchObject({ code: "asset_expired" });
     expect((await caller.get(`/runs/${expiring.run_id}`)).body).toMatchObject({ status: "completed" });
     const again = await caller.post("/edits/vendora", { prompt: "x", run_id: expiring.run_id });
     expect([again.status, again.body.code]).toEqual([410, "asset_expired"]);
     expect([await status(stored.image_url), await isStored(stored.key)]).toEqual([200, true]);
-  }, 240_000);
+  });
 });
 
 it("the retention of a tenant's files is set by the operator, and a change applies to runs that end after it", async () => {
@@ -121,4 +117,4 @@ it("the retention of a tenant's files is set by the operator, and a change appli
   // A tenant cannot extend its own retention.
   const own = await caller.send("PATCH", `/api/v1/tenants/${tenant_id}`, { body: { retention_days: 0 } });
   expect(own.status).toBe(403);
-}, 120_000);
+});

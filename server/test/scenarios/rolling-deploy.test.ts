@@ -7,7 +7,7 @@ const SMALL = { width: 64, height: 64 };
 let environment: TestEnvironment;
 beforeAll(async () => {
   environment = await startTestEnvironment({ roles: "split", env: { SUBMIT_SECONDS: "8" } });
-}, 60_000);
+});
 afterAll(() => environment?.stop());
 
 const newClient = () => createClient({ baseUrl: environment.url, apiKey: environment.key });
@@ -21,7 +21,7 @@ describe("a deploy", () => {
     const ids = (await Promise.all(calls)).map((run) => run.run_id);
     const counted = () =>
       environment.query("select count(*)::int as count from attempts where run_id = any($1::uuid[])", [ids]);
-    await expect.poll(counted, { timeout: 15_000 }).toEqual([{ count: 12 }]);
+    await expect.poll(counted).toEqual([{ count: 12 }]);
 
     await environment.stopGracefully("worker");
     await environment.start("worker");
@@ -33,7 +33,7 @@ describe("a deploy", () => {
     );
     expect(unknownOutcomes).toHaveLength(0);
     expect((await readSandboxLedger(environment)).filter((job) => job.answer_lost)).toHaveLength(0);
-  }, 120_000);
+  });
 
   it("responds to waiting callers with the run in its current state", async () => {
     const call = newClient().images.generate({ prompt: "[sandbox:delay=8] patience", ...SMALL, sync: true });
@@ -44,5 +44,5 @@ describe("a deploy", () => {
     expect([response.status, ["queued", "processing"].includes(data.status)]).toEqual([202, true]);
     await environment.start("api");
     expect((await call.wait({ timeout: 60_000 })).status).toBe("completed");
-  }, 120_000);
+  });
 });

@@ -19,11 +19,11 @@ beforeAll(async () => {
   receiver = await startWebhookReceiver();
   environment = await startTestEnvironment({ env: { ...webhookEnv(receiver), GESSO_SECRET: OLD } });
   caller = createHttpCaller(environment);
-}, 120_000);
+});
 afterAll(async () => {
   await environment?.stop();
   await receiver?.close();
-}, 60_000);
+});
 
 const generate = async (prompt: string) =>
   (await caller.generate({ prompt, width: 64, height: 64, sync: true })).body as { run_id: string; image_url: string };
@@ -74,4 +74,4 @@ it("keeps file URLs, tokens, cursors and webhook secrets valid, until the old se
   expect(await status(third.image_url)).toBe(200);
   const [after] = await receiver.got(1, isOf(third.run_id));
   new Webhook(secret).verify(after!.bytes.toString(), after!.headers as Record<string, string>);
-}, 120_000);
+});

@@ -68,7 +68,7 @@ beforeAll(async () => {
     },
   });
   client = createClient({ baseUrl: environment.url, apiKey: environment.key });
-}, 180_000);
+});
 afterAll(async () => {
   await environment?.stop();
   await proxy?.close();
@@ -102,8 +102,8 @@ it(
     );
     const inOneRequest = Array.from({ length: IN_ONE_REQUEST / 2 }, () => generateInOneRequest());
     await Promise.all([...paid, ...inOneRequest]);
-    await expect.poll(() => openai.ledger.length, { timeout: 20_000 }).toBe(inOneRequest.length);
-    await expect.poll(async () => (await readSandboxLedger(environment)).length, { timeout: 20_000 }).toBe(PAID_BEFORE);
+    await expect.poll(() => openai.ledger.length).toBe(inOneRequest.length);
+    await expect.poll(async () => (await readSandboxLedger(environment)).length).toBe(PAID_BEFORE);
 
     proxy.refuse(true);
     proxy.cut();
@@ -156,7 +156,7 @@ it(
     expect(openai.ledger).toHaveLength(IN_ONE_REQUEST);
     const stored = (await Promise.all(inOneRequest.map((call) => call.wait()))).flatMap(({ outputs }) => outputs);
     expect(stored.filter(({ sha256 }) => openai.producedHashes.has(sha256))).toHaveLength(IN_ONE_REQUEST);
-    await expect.poll(() => readiness(environment.url), { timeout: 10_000 }).toBe("200 ok");
+    await expect.poll(() => readiness(environment.url)).toBe("200 ok");
     console.log(
       `storage away for ${OUTAGE_SECONDS} s: ${runs.length} runs completed within ${recoverySeconds} s afterwards, ` +
         `${sourceCount} sources fetched ${sortedCounts().reduce((sum, count) => sum + count, 0)} times, ` +

@@ -21,7 +21,7 @@ beforeAll(async () => {
   image = await sharp({ create: { width: 24, height: 24, channels: 3, background: "#37a" } })
     .png()
     .toBuffer();
-}, 120_000);
+});
 afterAll(() => environment?.stop());
 
 const tenantWith = (limits: object, options: TenantOptions = {}) =>
@@ -66,7 +66,7 @@ describe("the storage quota", () => {
     );
     expect(objectsOf(tenant_id)).toBe(kept!.objects);
     expect(await findStorageMismatches(environment.databaseUrl)).toEqual([]);
-  }, 300_000);
+  });
 
   it("refuses runs and uploads when it is used up, until a deleted run has given its bytes back", async () => {
     const { tenant_id, caller } = await tenantWith({ stored_files: 1 });
@@ -86,7 +86,7 @@ describe("the storage quota", () => {
     expect(counted).toEqual({ runs: 1, assets: 1, staged: 0 });
     await caller.delete(`/runs/${first.body.data.run_id}`);
     expect((await caller.generate(QUICK)).status).toBe(202);
-  }, 60_000);
+  });
 
   it("lets a run that was accepted before store its result, and refuses the next one", async () => {
     const { caller } = await tenantWith({ storage_bytes: 1 });
@@ -96,7 +96,7 @@ describe("the storage quota", () => {
     expect((await storageOf(caller)).bytes).toBeGreaterThan(1);
     expect(statusAndCode(await caller.generate(QUICK))).toEqual(REFUSED);
     expect(await findStorageMismatches(environment.databaseUrl)).toEqual([]);
-  }, 60_000);
+  });
 
   it("refuses an inline image that would exceed it, and stores nothing of the request", async () => {
     const { tenant_id, caller } = await tenantWith({ storage_bytes: 10 });

@@ -26,7 +26,7 @@ let corpus: UploadCase[];
 beforeAll(async () => {
   [environment, corpus] = await Promise.all([startTestEnvironment(), createUploadCorpus()]);
   caller = createHttpCaller(environment);
-}, 120_000);
+});
 afterAll(() => environment?.stop());
 
 const send = (bytes: Uint8Array, filename: string): Promise<ApiResponse> => {
@@ -149,7 +149,7 @@ it("keeps a signed provenance manifest of an image beside it, until the run is d
   const { outputs } = (await caller.get(`/runs/${runId}`)).body;
   expect(outputs).toHaveLength(1);
   await caller.delete(`/runs/${runId}`);
-  await expect.poll(() => stored().includes(path), { timeout: 60_000 }).toBe(false);
+  await expect.poll(() => stored().includes(path)).toBe(false);
 });
 
 it("survives fifty concurrent decompression bombs: no restart, and cheap requests are hardly slower", async () => {
@@ -184,7 +184,7 @@ it("survives fifty concurrent decompression bombs: no restart, and cheap request
   expect(Math.min(...ratios)).toBeLessThan(1.5);
   expect(environment.pids().api).toBe(pid);
   expect(() => process.kill(pid, 0)).not.toThrow();
-}, 120_000);
+});
 
 /** A photo of about so many bytes: noise cannot be packed. */
 const photoOf = (size: number): Promise<Buffer> => {
@@ -255,4 +255,4 @@ it("responds to damaged images with an error of the catalogue, never with a 5xx"
   expect([...statuses.keys()].filter((status) => ![201, 415, 422].includes(status))).toEqual([]);
   expect(environment.pids().api).toBe(pid);
   expect(() => process.kill(pid, 0)).not.toThrow();
-}, 120_000);
+});

@@ -32,7 +32,7 @@ beforeAll(async () => {
     env: { RESTATE_IDENTITY_KEYS: `publickeyv1_${encodeBase58(raw)}` },
   });
   caller = createHttpCaller(environment);
-}, 120_000);
+});
 afterAll(async () => {
   await environment?.stop();
   rmSync(folder, { recursive: true });
@@ -67,4 +67,4 @@ it("executes runs for the engine and refuses requests without its signature", as
   const { uri } = deployments[0]!;
   expect(await statusOf(uri.replace(/\/$/, ""), "/discover")).toBe(401);
   expect(await statusOf(uri.replace(/\/$/, ""), "/invoke/Run/run", "{}")).toBe(401);
-}, 60_000);
+});

@@ -69,7 +69,7 @@ export function createCaller(send: SendApiRequest) {
     generate: (body: Record<string, unknown>, headers?: Record<string, string>) =>
       send("POST", "/api/v1/runs/generate", { body, ...(headers && { headers }) }),
     /** Waits for the end of a run by asking. */
-    async waitUntilEnded(runId: string, seconds = 60): Promise<any> {
+    async waitUntilEnded(runId: string, seconds = 600): Promise<any> {
       const until = Date.now() + seconds * 1000;
       for (;;) {
         const { body } = await send("GET", `/api/v1/runs/${runId}`, { headers: { prefer: "wait=5" } });

@@ -59,7 +59,7 @@ export async function startWebhookReceiver(host = RECEIVER_HOST): Promise<Webhoo
     url: `http://${host}:${port}`,
     port,
     received,
-    async got(count, of = () => true, seconds = 30) {
+    async got(count, of = () => true, seconds = 600) {
       const until = Date.now() + seconds * 1000;
       for (;;) {
         const own = received.filter(of);
