@@ -23,6 +23,7 @@ const CHECKS: Check[] = [
   { name: "code rules", command: node("scripts/check-code-rules.ts") },
   { name: "migrations", command: node("scripts/check-migrations.ts") },
   { name: "conformance", command: node("scripts/check-conformance.ts") },
+  { name: "campaigns", command: node("scripts/check-campaigns.ts") },
   { name: "criteria", command: node("scripts/check-criteria.ts") },
   { name: "exported names", command: node("scripts/check-names.ts") },
   { name: "threats", command: node("scripts/check-threats.ts") },
