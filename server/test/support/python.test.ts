@@ -4,7 +4,7 @@ import { installPython, runPython } from "./python.ts";
 
 beforeAll(async () => {
   await installPython();
-}, 300_000);
+});
 
 it("installs the Python clients of MCP and OpenAI, and the validator of C2PA, at fixed versions", async () => {
   const program = `

@@ -3,6 +3,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import pg from "pg";
+import { bundlePrograms } from "./bundled-programs.ts";
 import { drawScene } from "./scene.ts";
 import { SHARED_POSTGRES_VARIABLE } from "./shared-postgres.ts";
 import { createTestTenant, type TenantOptions } from "./tenants.ts";
@@ -28,15 +29,27 @@ type Description = Pick<TestEnvironment, "url" | "databaseUrl" | "sandboxUrl" | 
 /** The installation as the process sees it that has started it. */
 export type HostInstallation = { describe(): Promise<Description>; stop(): Promise<void> };
 
-export async function startSharedInstallation(): Promise<HostInstallation> {
+export async function startSharedInstallation({
+  followsSources,
+}: {
+  followsSources: boolean;
+}): Promise<HostInstallation> {
+  let sources = await bundlePrograms();
   const images = await serveScene();
   const environment = await startTestEnvironment({ env: { FETCH_ALLOW_ORIGINS: images.origin } });
   const { url, databaseUrl, sandboxUrl, sandboxKey, storageDir, key: operatorKey } = environment;
+  const followSources = async () => {
+    const current = await bundlePrograms();
+    if (current.server === sources.server) return;
+    sources = current;
+    await environment.stopGracefully("api");
+    await environment.start("api");
+  };
   return {
-    describe: async () => ({
-      ...{ url, databaseUrl, sandboxUrl, sandboxKey, storageDir, operatorKey },
-      imageOrigin: images.origin,
-    }),
+    async describe() {
+      if (followsSources) await followSources();
+      return { url, databaseUrl, sandboxUrl, sandboxKey, storageDir, operatorKey, imageOrigin: images.origin };
+    },
     async stop() {
       images.close();
       await environment.stop();

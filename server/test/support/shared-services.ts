@@ -1,8 +1,10 @@
 // What all test files of a run share, each started when the first file asks for it: a PostgreSQL with a migrated template,
 // a migrated data directory, and a complete installation. Files ask over HTTP, because each runs in its own process.
+// `npm run lab` keeps all of it running between test runs.
 import { rmSync } from "node:fs";
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
+import { findLab } from "./lab.ts";
 import { type HostInstallation, startSharedInstallation } from "./shared-installation.ts";
 import {
   createMigratedData,
@@ -13,7 +15,8 @@ import {
 
 export type SharedServices = { url: string; stop(): Promise<void> };
 
-export async function startSharedServices(): Promise<SharedServices> {
+/** `followsSources`: the server of the installation is restarted when its sources have changed. */
+export async function startSharedServices({ followsSources = false } = {}): Promise<SharedServices> {
   let postgres: Promise<TestPostgres> | undefined;
   let migratedData: Promise<string> | undefined;
   let installation: Promise<HostInstallation> | undefined;
@@ -25,12 +28,13 @@ export async function startSharedServices(): Promise<SharedServices> {
     return result;
   };
   const respond = async ({ method, url: path = "" }: IncomingMessage): Promise<string> => {
+    if (method === "HEAD") return "";
     if (path === "/migrated-data") {
       migratedData ??= createMigratedData();
       return migratedData;
     }
     if (path === "/installation") {
-      installation ??= startSharedInstallation();
+      installation ??= startSharedInstallation({ followsSources });
       return JSON.stringify(await (await installation).describe());
     }
     postgres ??= startPostgresForTests();
@@ -64,6 +68,11 @@ export async function startSharedServices(): Promise<SharedServices> {
 
 /** Vitest global setup. */
 export async function setup(): Promise<() => Promise<void>> {
+  const lab = await findLab();
+  if (lab) {
+    process.env[SHARED_POSTGRES_VARIABLE] = lab.url;
+    return async () => {};
+  }
   const services = await startSharedServices();
   return () => services.stop();
 }
