@@ -8,7 +8,7 @@ import { listSourceFiles, type SourceFile } from "./source-files.ts";
 const ALLOWED_IMPORTS: Record<string, string[]> = {
   faults: [],
   // Only the shape of the figures that gauges show.
-  observe: ["type db"],
+  observe: ["type db", "type kit"],
   kit: ["faults"],
   models: ["kit"],
   operations: ["kit", "models"],
@@ -16,8 +16,8 @@ const ALLOWED_IMPORTS: Record<string, string[]> = {
   providers: ["kit", "faults", "models", "images"],
   catalogue: ["kit", "faults", "providers", "models"],
   storage: ["kit", "faults"],
-  outbound: ["faults"],
-  images: ["faults"],
+  outbound: ["kit", "faults"],
+  images: ["kit", "faults"],
   db: ["kit", "faults"],
   // Manifests are read and written in isolated processes, as images are.
   provenance: ["kit", "faults", "images"],
