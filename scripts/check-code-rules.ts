@@ -19,9 +19,19 @@ const below =
   (file: SourceFile) =>
     folders.some((folder) => file.path.startsWith(folder));
 const OPERATIONS = below("server/src/operations/");
-/** The composition root creates the clock and the source of randomness; storage names and ages its temporary files. */
+const SYSTEM_CLOCK = "server/src/kit/system-clock.ts";
+/** The composition root creates the source of randomness; storage names and ages its temporary files. */
 const READS_THE_CLOCK = below(
-  ...["server/src/compose.ts", "server/src/main.ts", "server/src/config.ts", "server/src/storage/"],
+  ...[SYSTEM_CLOCK, "server/src/compose.ts", "server/src/main.ts", "server/src/config.ts", "server/src/storage/"],
+);
+/**
+ * The composition root hands the clock of the machine to all others. Connections to other programs have it as their
+ * default, because a socket or a child process takes real time.
+ */
+const NAMES_THE_SYSTEM_CLOCK = below(
+  ...[SYSTEM_CLOCK, "server/src/compose.ts", "server/src/main.ts", "server/src/db/connect.ts"],
+  ...["server/src/db/migrate.ts", "server/src/storage/s3-client.ts", "server/src/outbound/", "server/src/images/"],
+  ...["server/src/provenance/command-signer.ts", "server/src/providers/local/model-process.ts"],
 );
 /** Restate answers questions about invocations in SQL of its own. */
 const QUERIES_THE_ENGINE = below("server/src/engine/engine-admin.ts", "server/src/doctor/check-workers.ts");
@@ -41,6 +51,16 @@ const RULES: CodeRule[] = [
     message: "time and randomness are handed in (Clock, Random, Ids); only these files read them",
     appliesTo: (file) => isServer(file) && !READS_THE_CLOCK(file),
     forbidden: /\bDate\.now\(|\bnew Date\(\)|\bMath\.random\(|\brandomUUID\(/,
+  },
+  {
+    message: "timers come from the clock that is handed in (Clock.sleep, after, every), so that a test can move it",
+    appliesTo: (file) => isServer(file) && file.path !== SYSTEM_CLOCK,
+    forbidden: /\b(setTimeout|setInterval|clearTimeout|clearInterval)\b|["'](node:)?timers(\/promises)?["']/,
+  },
+  {
+    message: "a clock is handed in; only the composition root and connections to other programs name systemClock",
+    appliesTo: (file) => isServer(file) && !NAMES_THE_SYSTEM_CLOCK(file),
+    forbidden: /\bsystemClock\b/,
   },
   {
     message: "only config.ts reads the environment",

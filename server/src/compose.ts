@@ -29,6 +29,7 @@ import { createPixelTasks } from "./images/pixel-tasks.ts";
 import { createThumbnailMaker } from "./images/thumbnail.ts";
 import { createVideoFrames } from "./images/video-frames.ts";
 import type { Clock } from "./kit/clock.ts";
+import { systemClock } from "./kit/system-clock.ts";
 import { VERSION } from "./kit/version.ts";
 import { createCrashPoint } from "./observe/crash-points.ts";
 import { observeInstallation } from "./observe/installation-gauges.ts";
@@ -63,8 +64,6 @@ import { createWebhookPolicy } from "./webhooks/webhook-policy.ts";
 /** For statements that scan a whole table. Their connections are opened when they are needed. */
 const SLOW_STATEMENTS = { statementMs: 30 * 60 * 1000, marginMs: 2000 };
 
-const systemClock: Clock = { now: () => Date.now(), monotonic: () => performance.now() };
-
 type KeyDerivation = ReturnType<typeof createKeyDerivation>;
 
 /** Private host names and addresses cannot be reached by a provider. */
@@ -84,9 +83,9 @@ const createRuntime = (config: Config, role: string, metrics: Metrics, tracing: 
 
 /** What `--role reseal` uses. */
 export function composeSecretStore(config: Config) {
-  const database = connectDatabase(config);
+  const database = connectDatabase(config, "gesso_system", { clock: systemClock });
   const deriveKeys = createKeyDerivation(config);
-  const { secretCipher, httpClient } = createWebhookService(config, deriveKeys);
+  const { secretCipher, httpClient } = createWebhookService(config, deriveKeys, systemClock);
   const log = createLogger(config, "reseal", process.stderr);
   const audit = createAuditSeal({ database, keys: deriveKeys("audit"), clock: systemClock, log });
   return { database, secretCipher, audit, close: () => Promise.all([database.close(), httpClient.close()]) };
@@ -136,18 +135,18 @@ const toInstallation = (config: Config) => ({
   ...{ enabledProviders: config.providers, disabledProviders: config.disabledProviders },
 });
 
-function composeAssets(config: Config, deriveKeys: KeyDerivation, { metrics, tracing }: ProcessRuntime) {
+function composeAssets(config: Config, deriveKeys: KeyDerivation, { clock, metrics, tracing }: ProcessRuntime) {
   const countFailure = (operation: string) => metrics.count("gesso.storage.failures", { operation });
   const urls = createAssetUrlSigner(deriveKeys("assets"), config.PUBLIC_URL);
-  const storage = traceStorage(tracing, countFailures(createStorage(config), countFailure));
+  const storage = traceStorage(tracing, countFailures(createStorage(config, clock), countFailure));
   return createAssetStore(storage, urls, config.PUBLIC_URL);
 }
 
-function composeImages(config: Config, { metrics, log }: ProcessRuntime) {
+function composeImages(config: Config, { clock, metrics, log }: ProcessRuntime) {
   const { DECODERS: count, DECODER_MEGABYTES: megabytes, DECODER_SECONDS: seconds } = config;
   const onFailure = () => metrics.count("gesso.decoder.failures", {});
-  const decoders = createDecoderPool({ count, megabytes, seconds, log, onFailure });
-  const videoFrames = createVideoFrames({ decoders, count, megabytes, seconds });
+  const decoders = createDecoderPool({ count, megabytes, seconds, log, onFailure, clock });
+  const videoFrames = createVideoFrames({ decoders, count, megabytes, seconds, clock });
   return {
     decoders,
     images: createImageDecoder(decoders),
@@ -183,8 +182,8 @@ const composeAdmin = (config: Config, { assets, clock, ids, log, notifications, 
 });
 
 /** The service that sends webhooks, with a span for each request of a traced run. */
-function composeWebhooks(config: Config, deriveKeys: KeyDerivation, { tracing }: ProcessRuntime) {
-  const service = createWebhookService(config, deriveKeys);
+function composeWebhooks(config: Config, deriveKeys: KeyDerivation, { clock, tracing }: ProcessRuntime) {
+  const service = createWebhookService(config, deriveKeys, clock);
   return { ...service, httpClient: traceWebhookClient(tracing, service.httpClient) };
 }
 
@@ -192,13 +191,13 @@ export function composeServices(config: Config, role: string, tracing: Tracing) 
   const deriveKeys = createKeyDerivation(config);
   const metricsServer = createMetrics(config, { role, version: VERSION });
   const runtime = createRuntime(config, role, metricsServer.metrics, tracing);
-  const { clock, random, ids, log, crashPoint, settings } = runtime;
-  const database = connectDatabase(config);
-  const slowDatabase = connectDatabase({ ...config, DATABASE_POOL: 2 }, "gesso_system", SLOW_STATEMENTS);
+  const { clock, random, ids, log, settings } = runtime;
+  const database = connectDatabase(config, "gesso_system", { clock });
+  const slowDatabase = connectDatabase({ ...config, DATABASE_POOL: 2 }, "gesso_system", { ...SLOW_STATEMENTS, clock });
   const engineClient = createEngineClient(config.RESTATE_INGRESS_URL);
 
   const assets = composeAssets(config, deriveKeys, runtime);
-  const http = traceHttp(tracing, createOutboundHttp(config, config.PUBLIC_URL));
+  const http = traceHttp(tracing, createOutboundHttp(config, config.PUBLIC_URL, clock));
   const { decoders, ...imageServices } = composeImages(config, runtime);
   const { images, thumbnails } = imageServices;
   const provenanceServices = composeProvenance(config, { database, clock });
@@ -224,9 +223,9 @@ export function composeServices(config: Config, role: string, tracing: Tracing) 
       isWeakIsolationAllowed: config.ALLOW_WEAK_ISOLATION,
     }),
     ...provenanceServices,
-    jobFiles: createJobFiles({ database, assets, http, images, thumbnails, crashPoint, log, ...provenanceServices }),
+    jobFiles: createJobFiles({ ...runtime, database, assets, http, images, thumbnails, ...provenanceServices }),
     spool: createResponseSpool(config, ids),
-    notifications: createNotifications(database, engineClient),
+    notifications: createNotifications({ database, clock }, engineClient),
     webhooks: createWebhookPolicy(webhookService),
     loras: parseAllowedLoras(config),
     logExhaustedBudget: createExhaustedBudgetLog({ clock, log }),

@@ -44,6 +44,7 @@ import { enforceMinimumUploadRate, SERVER_TIMEOUTS } from "./http/minimum-upload
 import { createClientRequests } from "./idempotency/client-requests.ts";
 import { describeIsolationProblem } from "./images/decoder-sandbox.ts";
 import type { Clock, Ids } from "./kit/clock.ts";
+import { systemClock } from "./kit/system-clock.ts";
 import { VERSION } from "./kit/version.ts";
 import { createTracing } from "./observe/create-tracing.ts";
 import { createLogger } from "./observe/log.ts";
@@ -69,13 +70,14 @@ async function startHttp(
 ): Promise<Stoppable> {
   const { services, webhookServices, authenticator, access, admission, cursors, callbackSigner, findClientAddress } =
     composed;
+  const { clock } = services;
   const checks = {
     required: { database: () => services.database.ping() },
     // Without storage the API still accepts runs without inline images, and everything that reads only the database.
     degrading: { storage: () => services.assets.storage.maintenance.checkReady() },
   };
   const holder = Math.floor(services.random() * Number.MAX_SAFE_INTEGER);
-  const runWaiter = role === "worker" ? undefined : await createRunWaiter(services.database, holder);
+  const runWaiter = role === "worker" ? undefined : await createRunWaiter(services, holder);
   const streams = createEventStreams(services, config);
   // A worker does not load the code of the API, which takes a third of its start.
   const app = runWaiter
@@ -114,9 +116,9 @@ async function startHttp(
       await runWaiter?.close();
       // Connections become idle shortly after their response or stream has ended; close them repeatedly until all are
       // closed.
-      const sweep = setInterval(() => server.closeIdleConnections(), IDLE_SWEEP_MS);
-      void closed.then(() => clearInterval(sweep));
-      await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, SHUTDOWN_TIMEOUT_MS).unref())]);
+      const sweep = clock.every(IDLE_SWEEP_MS, () => server.closeIdleConnections());
+      void closed.then(sweep.stop);
+      await Promise.race([closed, new Promise<void>((resolve) => clock.after(SHUTDOWN_TIMEOUT_MS, resolve).unref())]);
     },
   };
 }
@@ -138,7 +140,7 @@ function listen(
     enforceMinimumUploadRate(server, runtime);
     enforceMinimumDownloadRate(server, runtime.clock);
     server.once("error", reject);
-    respondToMalformedRequests(server, runtime.ids);
+    respondToMalformedRequests(server, runtime);
   });
 }
 
@@ -147,14 +149,14 @@ const COLOURS = { pass: "green", warn: "yellow", fail: "red", skip: "dim", head:
 const paint: Colorize = (status, text) => styleText(COLOURS[status], text);
 
 async function runDoctor(isJson: boolean): Promise<number> {
-  const report = await diagnose(inspectConfiguration(), Date.now);
+  const report = await diagnose(inspectConfiguration(), systemClock);
   process.stdout.write(isJson ? `${JSON.stringify(report, null, 2)}\n` : renderReport(report, paint));
   return report.ok ? 0 : 1;
 }
 
 async function runUpgradeCheck(isJson: boolean): Promise<number> {
   const { settings, missing } = inspectConfiguration();
-  const report = await checkUpgrade(settings, missing);
+  const report = await checkUpgrade(settings, missing, systemClock);
   process.stdout.write(isJson ? `${JSON.stringify(report, null, 2)}\n` : renderUpgradeReport(report, paint));
   return report.ok ? 0 : 1;
 }
@@ -186,7 +188,7 @@ async function runReseal(config: Config): Promise<number> {
 type DatabaseAccounts = Pick<Config, "DATABASE_URL" | "DIRECT_DATABASE_URL" | "MIGRATION_DATABASE_URL">;
 const migrateAsOwner = (config: DatabaseAccounts) =>
   explainConnection(config, config.MIGRATION_DATABASE_URL ?? directUrlOf(config), (url) =>
-    migrate(url, config.DATABASE_URL),
+    migrate(url, config.DATABASE_URL, { clock: systemClock }),
   );
 
 /** A database that cannot be used at the start is an error of the operator, without a stack trace. */
@@ -215,7 +217,7 @@ async function requireSchema(config: Config): Promise<void> {
     await migrateAsOwner(config);
     return;
   }
-  const missing = await explainConnection(config, directUrlOf(config), waitForMigrations);
+  const missing = await explainConnection(config, directUrlOf(config), (url) => waitForMigrations(url, systemClock));
   if (missing.length === 0) return;
   const fix = "Start gesso-server --role migrate, or set MIGRATE_AT_START=true.";
   throw configurationError([`The database lacks migrations of this version: ${missing.join(", ")}.`, fix]);
@@ -249,7 +251,7 @@ async function main(): Promise<void> {
   if (role === "fetcher") {
     const config = readFetcherConfig();
     removeSecretsFromEnvironment();
-    stopOnSignal(await startFetcher(config));
+    stopOnSignal(await startFetcher(config, systemClock));
     createLogger(config, role).info({ listen: config.FETCHER_LISTEN }, "ready");
     return;
   }
@@ -263,7 +265,7 @@ async function main(): Promise<void> {
     return;
   }
   allowHeapGrowth();
-  const tracing = await createTracing(config, { role, version: VERSION, instance: randomUUID() });
+  const tracing = await createTracing(config, { role, version: VERSION, instance: randomUUID() }, systemClock);
   const composed = composeServices(config, role, tracing);
   const { services } = composed;
   if (!removeSecretsFromEnvironment()) services.log.warn({}, "the environment of this process still has secrets");

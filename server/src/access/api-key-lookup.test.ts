@@ -1,8 +1,8 @@
 import { v7 } from "uuid";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createManualClock } from "../../test/support/manual-clock.ts";
 import { createTestTenant } from "../../test/support/tenants.ts";
 import { startTestDatabase, type TestDatabase } from "../../test/support/test-database.ts";
-import { createManualClock } from "../../test/support/test-runtime.ts";
 import type { Database } from "../db/connect.ts";
 import { generateApiKey, hashApiKey } from "./api-key.ts";
 import { createApiKeyLookup } from "./api-key-lookup.ts";

@@ -2,8 +2,8 @@
 import { exportJWK, generateKeyPair, type JWK, SignJWT } from "jose";
 import { v7 } from "uuid";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createManualClock } from "../../test/support/manual-clock.ts";
 import { startTestDatabase, type TestDatabase } from "../../test/support/test-database.ts";
-import { createManualClock } from "../../test/support/test-runtime.ts";
 import { createIssuers, IssuersEnv } from "./issuers.ts";
 
 const NOW = 1_750_000_000;

@@ -2,7 +2,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { exportJWK, generateKeyPair, type JWK } from "jose";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { createManualClock } from "../../test/support/test-runtime.ts";
+import { createManualClock } from "../../test/support/manual-clock.ts";
 import { trustedHttpGet } from "../outbound/trusted-http-get.ts";
 import { createJwks, type HttpGet, isProtected, type JwksSource } from "./jwks.ts";
 

@@ -1,9 +1,9 @@
 // Rate limits on real buckets in a real database, with a clock and a random number that the test decides.
 import { v7 } from "uuid";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { createManualClock } from "../../test/support/manual-clock.ts";
 import { createCallerRecord } from "../../test/support/tenants.ts";
 import { startTestDatabase, type TestDatabase } from "../../test/support/test-database.ts";
-import { createManualClock } from "../../test/support/test-runtime.ts";
 import type { Caller } from "../db/access/caller.ts";
 import type { Database } from "../db/connect.ts";
 import { createRateLimiter, RateLimitEnv } from "./rate-limit.ts";

@@ -51,7 +51,7 @@ const readLimit = (limits: Record<string, unknown>, name: string): number | unde
   return typeof value === "number" && value >= 0 ? value : undefined;
 };
 
-type Dependencies = { database: Database; clock: Pick<Clock, "monotonic">; random: Random };
+type Dependencies = { database: Database; clock: Pick<Clock, "monotonic" | "every">; random: Random };
 
 export function createRateLimiter(
   { database, clock, random }: Dependencies,
@@ -95,7 +95,7 @@ export function createRateLimiter(
         if (await bucket.returnIdleTokens().catch(() => false)) buckets.delete(name);
       }),
     );
-  setInterval(() => void returnIdleTokens(), RETURN_IDLE_INTERVAL_MS).unref();
+  clock.every(RETURN_IDLE_INTERVAL_MS, () => void returnIdleTokens()).unref();
 
   return {
     async consume(caller, kind) {

@@ -1,8 +1,9 @@
 // Slices of real buckets in a real database, several at once as several processes would hold them.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createManualClock } from "../../test/support/manual-clock.ts";
 import { startTestDatabase, type TestDatabase } from "../../test/support/test-database.ts";
-import { createManualClock, systemClock } from "../../test/support/test-runtime.ts";
 import { type TokenBucket, takeTokens } from "../db/access/token-buckets.ts";
+import { systemClock } from "../kit/system-clock.ts";
 import { createLocalTokenBucket, type TakeTokens } from "./token-bucket.ts";
 
 let database: TestDatabase;

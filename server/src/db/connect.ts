@@ -3,6 +3,8 @@
 import pg from "pg";
 import { z } from "zod";
 import { Fault } from "../faults.ts";
+import type { Clock } from "../kit/clock.ts";
+import { systemClock } from "../kit/system-clock.ts";
 import { createFairTurns } from "./fair-turns.ts";
 import { listen } from "./listen.ts";
 import { createPooledScopes, createSessionScopes } from "./query-scopes.ts";
@@ -36,6 +38,8 @@ pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 
 export type DatabaseRow = Record<string, unknown>;
 export type Database = {
+  /** The clock of its timeouts. */
+  clock: Clock;
   /** The same database under row-level security: statements see and change only rows of this tenant. */
   forTenant(tenantId: string): Database;
   /**
@@ -119,8 +123,9 @@ const REMEMBERED_TENANTS = 1000;
 export function connectDatabase(
   env: ConnectionSettings,
   role: string | null = "gesso_system",
-  timing: ConnectionTiming = DEFAULT_TIMING,
+  { clock = systemClock, ...changed }: Partial<ConnectionTiming> & { clock?: Clock } = {},
 ): Database {
+  const timing = { ...DEFAULT_TIMING, ...changed };
   const isPooled = env.DIRECT_DATABASE_URL !== undefined;
   const scopes = isPooled && role !== null ? createPooledScopes(role, timing.statementMs) : createSessionScopes();
   const pool = new pg.Pool({
@@ -138,7 +143,7 @@ export function connectDatabase(
   // Without a listener an idle connection that the server closes would end the process.
   pool.on("error", () => {});
 
-  const turns = createFairTurns(env.DATABASE_POOL, TURN_MS);
+  const turns = createFairTurns(env.DATABASE_POOL, TURN_MS, clock);
   const runQuery = async <R>(statement: pg.QueryConfig | pg.Query, holder: string): Promise<R[]> => {
     let hasTurn = false;
     try {
@@ -170,6 +175,7 @@ export function connectDatabase(
     query: (name, text, values = []) => runQuery(scopes.forTenant({ name, text, values }, tenantId), tenantId),
   });
   const database: Database = {
+    clock,
     ...withoutTenant(SYSTEM),
     withTurnsOf: (group) => ({ ...database, ...withoutTenant(group) }),
     forTenant: rememberResults(scopeToTenant, REMEMBERED_TENANTS),
@@ -179,7 +185,7 @@ export function connectDatabase(
       if (row!.is_read_only) throw new Fault("dependency_unavailable", {}, { cause: "the database is read-only" });
     },
     listen: (channel, onNotification, lock) =>
-      listen({ url: directUrlOf(env), channel, onNotification, lock, random: Math.random }),
+      listen({ url: directUrlOf(env), channel, onNotification, lock, clock, random: Math.random }),
     close: () => pool.end(),
   };
   return database;

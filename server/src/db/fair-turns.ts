@@ -1,5 +1,6 @@
 // Shares the connections of the pool between tenants: when all are in use, the tenants that wait get the next ones in
 // turn. A tenant with a thousand waiting statements delays those of another by one statement, not by a thousand.
+import type { Clock } from "../kit/clock.ts";
 
 export type FairTurns = {
   /** Resolves when `holder` may use a connection. Rejects after the time limit. */
@@ -11,7 +12,11 @@ export type FairTurns = {
 
 type Waiter = { since: number; proceed(): void };
 
-export function createFairTurns(connections: number, timeoutMs: number): FairTurns {
+export function createFairTurns(
+  connections: number,
+  timeoutMs: number,
+  clock: Pick<Clock, "monotonic" | "after">,
+): FairTurns {
   let active = 0;
   /** Tenants in the order of their next turn, each with its statements in the order of arrival. */
   const queues = new Map<string, Set<Waiter>>();
@@ -20,17 +25,17 @@ export function createFairTurns(connections: number, timeoutMs: number): FairTur
     new Promise((resolve, reject) => {
       const queue = queues.get(holder) ?? new Set();
       const waiter: Waiter = {
-        since: performance.now(),
+        since: clock.monotonic(),
         proceed: () => {
-          clearTimeout(timer);
+          timer.stop();
           resolve();
         },
       };
-      const timer = setTimeout(() => {
+      const timer = clock.after(timeoutMs, () => {
         queue.delete(waiter);
         if (queue.size === 0 && queues.get(holder) === queue) queues.delete(holder);
         reject(new Error("timeout exceeded when trying to connect"));
-      }, timeoutMs);
+      });
       queue.add(waiter);
       queues.set(holder, queue);
     });
@@ -56,7 +61,7 @@ export function createFairTurns(connections: number, timeoutMs: number): FairTur
     },
     waitMs(holders = [...queues.keys()]) {
       const oldest = holders.map((holder) => queues.get(holder)?.values().next().value?.since ?? Infinity);
-      return Math.max(0, performance.now() - Math.min(...oldest));
+      return Math.max(0, clock.monotonic() - Math.min(...oldest));
     },
   };
 }

@@ -47,9 +47,9 @@ function createQueue<Item, Result>(db: Database, { keyOf, groupOf, execute }: Ga
       prompt--;
       sendNext();
     };
-    const timer = setTimeout(leave, SLOW_MS);
+    const timer = db.clock.after(SLOW_MS, leave);
     void send(takeBatch()).finally(() => {
-      clearTimeout(timer);
+      timer.stop();
       leave();
     });
   };

@@ -1,4 +1,5 @@
 // LISTEN connections through outages: a server that is away, one that refuses, one that vanishes without closing.
+
 import { createServer, type Server, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { freePort } from "@gesso/dev/components";
@@ -6,6 +7,7 @@ import pg from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { startTcpProxy, type TcpProxy } from "../../test/support/tcp-proxy.ts";
 import { startTestDatabase, type TestDatabase } from "../../test/support/test-database.ts";
+import { systemClock } from "../kit/system-clock.ts";
 import { listen } from "./listen.ts";
 
 const TIMING = { heartbeatMs: 200, timeoutMs: 300, firstDelayMs: 50, maxDelayMs: 400 };
@@ -26,6 +28,7 @@ const open = async (url: string, payloads: string[] = []) => {
     url,
     channel,
     onNotification: (p) => payloads.push(p),
+    clock: systemClock,
     random: () => 0.5,
     timing: TIMING,
   });

@@ -1,8 +1,8 @@
 // Keeps one LISTEN connection to PostgreSQL open. At most one connection attempt is in progress at any time, and failed
 // attempts back off exponentially with jitter. A heartbeat detects a server that vanished without closing the
 // connection.
-import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
+import type { Clock } from "../kit/clock.ts";
 
 type Listener = {
   url: string;
@@ -11,6 +11,7 @@ type Listener = {
   lock?: number | undefined;
   /** An empty payload means that notifications may have been missed: the subscriber must look for itself. */
   onNotification(payload: string): void;
+  clock: Pick<Clock, "sleep" | "after">;
   random(): number;
   timing?: ListenTiming;
 };
@@ -49,7 +50,7 @@ export async function listen(listener: Listener): Promise<() => Promise<void>> {
       isReady();
       failures = wasConnected ? 0 : failures + 1;
       const delayMs = Math.min(firstDelayMs * 2 ** failures, maxDelayMs) * (0.5 + listener.random());
-      await sleep(delayMs, undefined, { signal: closing.signal }).catch(() => {});
+      await listener.clock.sleep(delayMs, closing.signal).catch(() => {});
     }
   };
 
@@ -78,12 +79,12 @@ function createClient({ url, timing = DEFAULT_TIMING, onNotification }: Listener
 }
 
 /** Returns when the connection has ended; throws when the heartbeat gets no response in time. */
-async function stayConnected(client: pg.Client, lost: Promise<"lost">, { timing = DEFAULT_TIMING }: Listener) {
+async function stayConnected(client: pg.Client, lost: Promise<"lost">, { clock, timing = DEFAULT_TIMING }: Listener) {
   for (;;) {
-    const timer = new AbortController();
-    const due = sleep(timing.heartbeatMs, "due" as const, { signal: timer.signal }).catch(() => "due" as const);
+    const { promise: due, resolve } = Promise.withResolvers<"due">();
+    const timer = clock.after(timing.heartbeatMs, () => resolve("due"));
     const next = await Promise.race([lost, due]);
-    timer.abort();
+    timer.stop();
     if (next === "lost") return;
     await Promise.race([lost, client.query("select 1")]);
   }

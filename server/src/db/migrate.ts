@@ -1,8 +1,9 @@
 // Migrates a database to this version: plain SQL files in order, each once, forward only. One process migrates at a
 // time. No migration blocks running processes for longer than `lockMs`: it gives up its locks and tries again. A
 // program also starts on a newer schema, as long as the migrations it does not know allow it.
-import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
+import type { Clock } from "../kit/clock.ts";
+import { systemClock } from "../kit/system-clock.ts";
 import { MIGRATIONS_FOLDER, type Migration, readMigrations } from "./migration-files.ts";
 
 const MIGRATION_LOCK = 7_788_001;
@@ -18,24 +19,25 @@ type MigrationTiming = {
 };
 const DEFAULT_TIMING: MigrationTiming = { lockMs: 1000, retryMs: 2000, attempts: 60 };
 
+type MigrationOptions = { folder?: URL; timing?: MigrationTiming; clock?: Pick<Clock, "sleep"> };
 type AppliedMigration = { name: string; sha256: string; lowest_program: number };
 
 /** Migrates as the owner of the tables (`url`), and lets the user of `applicationUrl` assume the application roles. */
 export async function migrate(
   url: string,
   applicationUrl = url,
-  { folder = MIGRATIONS_FOLDER, timing = DEFAULT_TIMING } = {},
+  { folder = MIGRATIONS_FOLDER, timing = DEFAULT_TIMING, clock = systemClock }: MigrationOptions = {},
 ): Promise<string[]> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
-    await lockMigrations(client);
+    await lockMigrations(client, clock);
     await client.query(
       `create table if not exists schema_migrations (
          name text primary key, sha256 text not null, lowest_program integer not null)`,
     );
     const pending = findPending(await readMigrations(folder), await readApplied(client));
-    for (const migration of pending) await applyMigration(client, migration, timing);
+    for (const migration of pending) await applyMigration(client, migration, { ...timing, clock });
     await grantRoles(client, applicationUrl);
     return pending.map(({ name }) => name);
   } finally {
@@ -47,11 +49,11 @@ export async function migrate(
  * A session that waits inside `pg_advisory_lock` holds a snapshot, for which `create index concurrently` would wait in
  * turn. So the lock is polled.
  */
-async function lockMigrations(client: pg.Client): Promise<void> {
+async function lockMigrations(client: pg.Client, clock: Pick<Clock, "sleep">): Promise<void> {
   for (;;) {
     const { rows } = await client.query("select pg_try_advisory_lock($1) as is_locked", [MIGRATION_LOCK]);
     if (rows[0].is_locked) return;
-    await sleep(LOCK_POLL_MS);
+    await clock.sleep(LOCK_POLL_MS);
   }
 }
 
@@ -81,7 +83,11 @@ export function findPending(migrations: Migration[], applied: AppliedMigration[]
   return [];
 }
 
-async function applyMigration(client: pg.Client, migration: Migration, timing: MigrationTiming): Promise<void> {
+async function applyMigration(
+  client: pg.Client,
+  migration: Migration,
+  timing: MigrationTiming & { clock: Pick<Clock, "sleep"> },
+): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await (isConcurrent(migration)
@@ -94,7 +100,7 @@ async function applyMigration(client: pg.Client, migration: Migration, timing: M
         throw new Error(`migration ${migration.name} could not lock its tables in ${attempt} attempts`, {
           cause: thrown,
         });
-      await sleep(timing.retryMs);
+      await timing.clock.sleep(timing.retryMs);
     }
   }
 }

@@ -1,5 +1,6 @@
 // Notifies other processes through LISTEN/NOTIFY. Items are sent in batches and outside any transaction, because a
 // notification within every commit would serialize all commits on one lock.
+import type { Clock } from "../kit/clock.ts";
 import type { Database } from "./connect.ts";
 import { statement } from "./statement.ts";
 
@@ -9,10 +10,12 @@ const BATCH_MS = 10;
 
 export type Notifier = { notify(item: string): void };
 
+type Dependencies = { database: Database; clock: Pick<Clock, "after"> };
+
 const NOTIFY = statement("notify", "select pg_notify(:channel, :payload)");
 
 /** The first item is sent at once; items that follow within `BATCH_MS` are sent together. */
-export function createNotifier(db: Database, channel: string): Notifier {
+export function createNotifier({ database, clock }: Dependencies, channel: string): Notifier {
   let pending = new Set<string>();
   let isBatching = false;
 
@@ -22,10 +25,10 @@ export function createNotifier(db: Database, channel: string): Notifier {
     for (let from = 0; from < batch.length; from += MAX_ITEMS_PER_PAYLOAD) {
       const payload = batch.slice(from, from + MAX_ITEMS_PER_PAYLOAD).join(" ");
       // A lost notification only causes a delay: subscribers also poll.
-      db.execute(NOTIFY, { channel, payload }).catch(() => {});
+      database.execute(NOTIFY, { channel, payload }).catch(() => {});
     }
     isBatching = batch.length > 0;
-    if (isBatching) setTimeout(send, BATCH_MS);
+    if (isBatching) clock.after(BATCH_MS, send);
   };
   return {
     notify(item) {

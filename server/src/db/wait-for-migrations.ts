@@ -1,7 +1,7 @@
 // Waits until another process (`--role migrate`) has applied all migrations of this version. Changes nothing, so the
 // account of the application is enough.
-import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
+import type { Clock } from "../kit/clock.ts";
 import { findPending, readApplied } from "./migrate.ts";
 import { readMigrations } from "./migration-files.ts";
 
@@ -11,7 +11,11 @@ const DEFAULT_TIMING = { timeoutMs: 300_000, pollMs: 1000 };
 const NOT_MIGRATED_CODES = ["42P01", "42501"];
 
 /** Returns the migrations that are missing after the timeout. Throws if this version must not run on the schema. */
-export async function waitForMigrations(url: string, timing = DEFAULT_TIMING): Promise<string[]> {
+export async function waitForMigrations(
+  url: string,
+  clock: Pick<Clock, "sleep">,
+  timing = DEFAULT_TIMING,
+): Promise<string[]> {
   const migrations = await readMigrations();
   let pollsLeft = Math.floor(timing.timeoutMs / timing.pollMs);
   const client = new pg.Client({ connectionString: url });
@@ -24,7 +28,7 @@ export async function waitForMigrations(url: string, timing = DEFAULT_TIMING): P
       });
       const pending = findPending(migrations, applied);
       if (pending.length === 0 || pollsLeft-- <= 0) return pending.map(({ name }) => name);
-      await sleep(timing.pollMs);
+      await clock.sleep(timing.pollMs);
     }
   } finally {
     await client.end();

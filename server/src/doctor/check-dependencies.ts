@@ -1,6 +1,7 @@
 // Checks PostgreSQL, Restate and storage with real requests, each with a timeout.
 import type { z } from "zod";
 import { connectDatabase, type DatabaseEnv } from "../db/connect.ts";
+import type { Clock } from "../kit/clock.ts";
 import { createStorage, type StorageEnv } from "../storage/create-storage.ts";
 import type { TimedSendRequest } from "./check-provider.ts";
 import type { DoctorCheck } from "./report.ts";
@@ -15,41 +16,47 @@ export type DependencySettings = z.output<typeof DatabaseEnv> &
 
 const SECONDS = 5;
 
-export const checkDependencies = (settings: DependencySettings, send: TimedSendRequest): Promise<DoctorCheck[]> =>
+export const checkDependencies = (
+  settings: DependencySettings,
+  send: TimedSendRequest,
+  clock: Clock,
+): Promise<DoctorCheck[]> =>
   Promise.all([
-    runDependencyCheck("postgresql", { message: "reachable", fix: "start it, or correct DATABASE_URL" }, () =>
-      pingDatabase(settings),
+    runDependencyCheck(
+      clock,
+      { name: "postgresql", message: "reachable", fix: "start it, or correct DATABASE_URL" },
+      () => pingDatabase(settings),
     ),
     runDependencyCheck(
-      "restate",
-      { message: "reachable", fix: "start it, or correct RESTATE_INGRESS_URL and RESTATE_ADMIN_URL" },
+      clock,
+      { name: "restate", message: "reachable", fix: "start it, or correct RESTATE_INGRESS_URL and RESTATE_ADMIN_URL" },
       () => pingEngine(settings, send),
     ),
-    runDependencyCheck("storage", { message: "write and read work", fix: `correct ${storageSettings(settings)}` }, () =>
-      createStorage(settings).maintenance.checkReady(),
+    runDependencyCheck(
+      clock,
+      { name: "storage", message: "write and read work", fix: `correct ${storageSettings(settings)}` },
+      () => createStorage(settings, clock).maintenance.checkReady(),
     ),
   ]);
 
 const storageSettings = ({ STORAGE }: DependencySettings) => (STORAGE === "disk" ? "STORAGE_DIR" : "the S3_ settings");
 
-type CheckTexts = { message: string; fix: string };
+type CheckTexts = { name: string; message: string; fix: string };
 
 async function runDependencyCheck(
-  name: string,
-  { message, fix }: CheckTexts,
+  clock: Pick<Clock, "after">,
+  { name, message, fix }: CheckTexts,
   work: () => Promise<void>,
 ): Promise<DoctorCheck> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no response within ${SECONDS} s`)), SECONDS * 1000);
-  });
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = clock.after(SECONDS * 1000, () => reject(new Error(`no response within ${SECONDS} s`)));
   try {
     await Promise.race([work(), late]);
     return { name, status: "pass", message };
   } catch (thrown) {
     return { name, status: "fail", message: `failed: ${rootCauseMessage(thrown)}`, fix };
   } finally {
-    clearTimeout(timer);
+    timer.stop();
   }
 }
 

@@ -1,6 +1,8 @@
 // The provider check with every fake vendor: working, with a retired model, with a wrong key, and unreachable.
+
 import { afterAll, describe, expect, it } from "vitest";
 import { fakeVendors } from "../../test/fake-vendors/all.ts";
+import { systemClock } from "../kit/system-clock.ts";
 import { createProviderHttpClient } from "../outbound/provider-http-client.ts";
 import { providers } from "../providers/all.ts";
 import { checkProvider } from "./check-provider.ts";
@@ -15,7 +17,7 @@ const isKey = (name: string) => /_(KEY|TOKEN|SECRET)$/.test(name);
 describe.each(fakeVendors.map((kit) => [kit.id, kit] as const))("%s", (id, kit) => {
   const provider = providers.find((each) => each.id === id)!;
   const examine = (env: Record<string, string>) =>
-    checkProvider({ provider, env: provider.env.parse(env) }, httpClient.send, Date.now);
+    checkProvider({ provider, env: provider.env.parse(env) }, httpClient.send, systemClock);
 
   it("is checked without submitting a job", async () => {
     const fakeVendor = await kit.start();

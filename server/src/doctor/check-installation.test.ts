@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { createManualClock } from "../../test/support/manual-clock.ts";
 import { createInstallationCheck } from "./check-installation.ts";
 import type { Installation } from "./doctor.ts";
 import type { DoctorReport } from "./report.ts";
@@ -17,9 +18,10 @@ const report: DoctorReport = {
 };
 
 it("runs the checks once for concurrent requests and keeps the result for 10 s", async () => {
-  let [time, count] = [0, 0];
+  const clock = createManualClock();
+  let count = 0;
   const check = createInstallationCheck(installation, {
-    clock: { now: () => time },
+    clock,
     check: async () => {
       count++;
       return report;
@@ -31,10 +33,10 @@ it("runs the checks once for concurrent requests and keeps the result for 10 s",
     ...{ ok: false, checks: [{ name: "ledger", fix: "back up" }] },
     providers: [{ name: "acme", missing: ["old"], fix: null }],
   });
-  time = 9_999;
+  clock.at = 9_999;
   await check();
   expect(count).toBe(1);
-  time = 10_000;
+  clock.at = 10_000;
   await check();
   expect(count).toBe(2);
 });
@@ -42,7 +44,7 @@ it("runs the checks once for concurrent requests and keeps the result for 10 s",
 it("does not keep a check that failed", async () => {
   let isBroken = true;
   const check = createInstallationCheck(installation, {
-    clock: { now: () => 0 },
+    clock: createManualClock(),
     check: () => (isBroken ? Promise.reject(new Error("no memory")) : Promise.resolve(report)),
   });
   await expect(check()).rejects.toThrow("no memory");

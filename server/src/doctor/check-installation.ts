@@ -9,16 +9,16 @@ import type { DoctorCheck, DoctorReport } from "./report.ts";
 const CACHE_MS = 10_000;
 
 type Dependencies = {
-  clock: Pick<Clock, "now">;
+  clock: Clock;
   /** Default: the doctor. */
-  check?: (installation: Installation, now: () => number) => Promise<DoctorReport>;
+  check?: (installation: Installation, clock: Clock) => Promise<DoctorReport>;
 };
 
 export function createInstallationCheck(installation: Installation, { clock, check = diagnose }: Dependencies) {
   const started_at = new Date(clock.now()).toISOString();
   let latest: { at: number; checks: Promise<SystemChecks> } | undefined;
   const run = async (): Promise<SystemChecks> => {
-    const { ok, checks, providers } = await check(installation, clock.now);
+    const { ok, checks, providers } = await check(installation, clock);
     return {
       ...{ version: VERSION, started_at, checked_at: new Date(clock.now()).toISOString(), ok },
       checks: checks.map(renderCheck),

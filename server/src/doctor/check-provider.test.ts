@@ -1,8 +1,10 @@
 // Providers that answer on a real socket: what the doctor makes of their answers.
+
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
+import { systemClock } from "../kit/system-clock.ts";
 import { createProviderHttpClient } from "../outbound/provider-http-client.ts";
 import { callProvider } from "../providers/call-provider.ts";
 import { defineProvider, type Offer } from "../providers/provider.ts";
@@ -57,7 +59,7 @@ const vendor = (path: string, at = url) =>
     },
   });
 const examine = (path: string, at?: string) =>
-  checkProvider({ provider: vendor(path, at), env: { ACME_KEY: "secret" } }, sender.send, Date.now);
+  checkProvider({ provider: vendor(path, at), env: { ACME_KEY: "secret" } }, sender.send, systemClock);
 
 describe("a provider that responds", () => {
   it("has each upstream model counted once, and retired ones listed with the affected models", async () => {
@@ -94,7 +96,7 @@ describe("a provider that does not work", () => {
 describe("a provider that is not probed", () => {
   it("counts as working if it has no probe", async () => {
     const { probe: _, ...silent } = vendor("/");
-    expect(await checkProvider({ provider: silent, env: {} }, sender.send, Date.now)).toMatchObject({
+    expect(await checkProvider({ provider: silent, env: {} }, sender.send, systemClock)).toMatchObject({
       ...{ status: "pass", key: "unasked", unasked: 3 },
     });
   });

@@ -1,5 +1,6 @@
 // Checks whether the key of a provider works and whether the provider still has our upstream models. Uses only free
 // requests and never shows a key.
+import type { Clock } from "../kit/clock.ts";
 import { readProviderFailure } from "../providers/call-provider.ts";
 import type { EnabledProvider, Provider, ProviderContext, SendRequest } from "../providers/provider.ts";
 import type { ProviderCheck } from "./report.ts";
@@ -18,7 +19,7 @@ export type TimedSendRequest = (
 export async function checkProvider(
   { provider, env }: EnabledProvider,
   send: TimedSendRequest,
-  now: () => number,
+  { now, after }: Pick<Clock, "now" | "after">,
 ): Promise<ProviderCheck> {
   const offers = provider.offers.filter(({ lifecycle }) => lifecycle?.state !== "retired");
   const names = [...new Set(offers.map(({ upstreamModel }) => upstreamModel))];
@@ -38,6 +39,7 @@ export async function checkProvider(
       submittedSeconds: 0,
     },
     now,
+    after,
     send: (url, request) => send(url, { ...request, timeoutSeconds: SECONDS }),
     runPixelTask: () => Promise.reject(new Error("a probe has no images")),
   };

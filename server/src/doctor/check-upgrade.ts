@@ -2,6 +2,7 @@
 // and runs, and whether you can return to it. Changes nothing.
 import { directUrlOf } from "../db/connect.ts";
 import { readUpgradeState, type UpgradeState } from "../db/upgrade-state.ts";
+import type { Clock } from "../kit/clock.ts";
 import { VERSION } from "../kit/version.ts";
 import { createProviderHttpClient } from "../outbound/provider-http-client.ts";
 import { rootCauseMessage } from "./check-dependencies.ts";
@@ -17,8 +18,9 @@ export type UpgradeReport = { version: string; ok: boolean; checks: DoctorCheck[
 export async function checkUpgrade(
   settings: UpgradeSettings | undefined,
   missing: readonly string[],
+  clock: Pick<Clock, "after">,
 ): Promise<UpgradeReport> {
-  const http = createProviderHttpClient();
+  const http = createProviderHttpClient(clock);
   try {
     const checks: DoctorCheck[] = settings
       ? [

@@ -1,5 +1,6 @@
 // Checks an installation without changing it: settings, dependencies, ledger, storage usage, gesso.yaml, enabled
 // providers, and models without a provider.
+import type { Clock } from "../kit/clock.ts";
 import type { Task } from "../kit/operation.ts";
 import { modelIds } from "../models.ts";
 import { createProviderHttpClient } from "../outbound/provider-http-client.ts";
@@ -28,12 +29,12 @@ export type Installation = {
   findIsolation?: () => Promise<Isolation>;
 };
 
-export async function diagnose(installation: Installation, now: () => number): Promise<DoctorReport> {
-  const httpClient = createProviderHttpClient();
+export async function diagnose(installation: Installation, clock: Clock): Promise<DoctorReport> {
+  const httpClient = createProviderHttpClient(clock);
   try {
     const { settings } = installation;
     const [dependencies, tables, enabled] = await Promise.all([
-      settings ? checkDependencies(settings, httpClient.send) : [],
+      settings ? checkDependencies(settings, httpClient.send, clock) : [],
       Promise.all(
         settings
           ? [
@@ -42,12 +43,12 @@ export async function diagnose(installation: Installation, now: () => number): P
               checkWorkers(settings, httpClient.send),
               checkLedger(settings),
               checkStorageUsage(settings),
-              checkAuditLog(settings, now),
+              checkAuditLog(settings, clock.now),
               checkSetAsideEvents(settings),
             ]
           : [],
       ),
-      Promise.all(installation.enabledProviders.map((provider) => checkProvider(provider, httpClient.send, now))),
+      Promise.all(installation.enabledProviders.map((provider) => checkProvider(provider, httpClient.send, clock))),
     ]);
     const checks = [...settingsChecks(installation), ...catalogueChecks(installation), ...dependencies, ...tables];
     const all = [...enabled, ...installation.disabledProviders.map(checkDisabledProvider)];

@@ -1,8 +1,8 @@
 // How many runs may start, counted in a real database with a clock that the test moves.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { createManualClock } from "../../test/support/manual-clock.ts";
 import { createDispatchServices, deleteOpenRuns, insertQueuedRuns, tenantId } from "../../test/support/queued-runs.ts";
 import { startTestDatabase, type TestDatabase } from "../../test/support/test-database.ts";
-import { createManualClock } from "../../test/support/test-runtime.ts";
 import { saveWakeup } from "../db/runs/open-requests.ts";
 import { claimQueuedRuns } from "../db/runs/queue.ts";
 import { startClaimedRun } from "../db/runs/start-run.ts";

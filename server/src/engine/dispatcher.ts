@@ -20,40 +20,25 @@ export async function startDispatcher(
 ): Promise<Loop> {
   let leaderRounds: DispatchRounds | undefined;
 
-  const renew = startLoop(
-    "dispatcher.lease",
-    RENEW_MS,
-    async () => {
-      const heldLeases = await acquireLeases(
-        services.database,
-        holder,
-        ["dispatch", `member/${holder}`],
-        LEASE_SECONDS,
-      );
-      if (!heldLeases.includes("dispatch")) {
-        leaderRounds = undefined;
-        return false;
-      }
-      // A new leader starts with empty virtual clocks, and only with the weights of all tenants.
-      const rounds = leaderRounds ?? createDispatchRounds(services, engineClient);
-      await rounds.refresh(await countLeaseHolders(services.database, "member/"));
-      leaderRounds = rounds;
-      dispatch.wake();
+  const renew = startLoop(services, "dispatcher.lease", RENEW_MS, async () => {
+    const heldLeases = await acquireLeases(services.database, holder, ["dispatch", `member/${holder}`], LEASE_SECONDS);
+    if (!heldLeases.includes("dispatch")) {
+      leaderRounds = undefined;
       return false;
-    },
-    services.log,
-  );
+    }
+    // A new leader starts with empty virtual clocks, and only with the weights of all tenants.
+    const rounds = leaderRounds ?? createDispatchRounds(services, engineClient);
+    await rounds.refresh(await countLeaseHolders(services.database, "member/"));
+    leaderRounds = rounds;
+    dispatch.wake();
+    return false;
+  });
 
-  const dispatch = startLoop(
-    "dispatcher",
-    IDLE_POLL_MS,
-    async () => {
-      const outcome = await leaderRounds?.runRound();
-      if (outcome === "full") setTimeout(dispatch.wake, FULL_RETRY_MS).unref();
-      return outcome === "more";
-    },
-    services.log,
-  );
+  const dispatch = startLoop(services, "dispatcher", IDLE_POLL_MS, async () => {
+    const outcome = await leaderRounds?.runRound();
+    if (outcome === "full") services.clock.after(FULL_RETRY_MS, dispatch.wake).unref();
+    return outcome === "more";
+  });
 
   const stopListening = await services.database.listen("gesso_queued", (payload) => {
     for (const queueName of payload.split(" ")) leaderRounds?.onRunQueued(queueName);

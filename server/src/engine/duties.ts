@@ -54,7 +54,7 @@ export function startDuties(
 
   const loops = [
     // Without a lease: the spool is a directory of this machine.
-    startLoop("spool", 5000, async () => (await recoverSpooledResponses(services)) > 0, services.log),
+    startLoop(services, "spool", 5000, async () => (await recoverSpooledResponses(services)) > 0),
     duty("expired-claims", 2000, async () => (await requeueExpiredRuns(services)) > 0),
     duty("overdue", 5000, async (signal) => (await failOverdueRuns(services, signal)) > 0),
     duty("outbox", 1000, async (signal) => (await processOutbox(services, signal)) > 0),

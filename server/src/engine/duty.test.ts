@@ -3,8 +3,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { createMemoryLog } from "../../test/support/queued-runs.ts";
 import { startTestDatabase, type TestDatabase } from "../../test/support/test-database.ts";
-import { systemClock } from "../../test/support/test-runtime.ts";
 import type { Database } from "../db/connect.ts";
+import { systemClock } from "../kit/system-clock.ts";
 import { type DutyContext, startDuty } from "./duty.ts";
 import type { Loop } from "./loop.ts";
 

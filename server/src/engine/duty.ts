@@ -2,6 +2,7 @@
 // renewed in time, also while the work takes longer than the lease. Work whose lease is lost is aborted, so two
 // processes never do the same duty at once.
 import { acquireLeases } from "../db/leases.ts";
+import type { Timer } from "../kit/clock.ts";
 import type { Services } from "../runs/services.ts";
 import { type Loop, startLoop } from "./loop.ts";
 
@@ -28,7 +29,7 @@ type Lease = { until: number };
 
 export function startDuty(context: DutyContext, duty: Duty): Loop {
   const lease: Lease = { until: Number.NEGATIVE_INFINITY };
-  return startLoop(duty.name, duty.intervalMs, () => workUnderLease(context, duty, lease), context.log);
+  return startLoop(context, duty.name, duty.intervalMs, () => workUnderLease(context, duty, lease));
 }
 
 async function workUnderLease(
@@ -45,35 +46,35 @@ async function workUnderLease(
     log.warn({ duty: name }, "the lease of a duty was lost during its work; the work is stopped");
   };
   let hasEnded = false;
-  let expiry: NodeJS.Timeout | undefined;
+  let expiry: Timer | undefined;
   const stopAtExpiry = () => {
-    clearTimeout(expiry);
-    if (!hasEnded) expiry = setTimeout(stopWork, lease.until - clock.monotonic());
+    expiry?.stop();
+    if (!hasEnded) expiry = clock.after(lease.until - clock.monotonic(), stopWork);
   };
   const renew = async (): Promise<boolean> => {
     // Measured before the request, so that this process never holds the lease for longer than the database grants it.
     const until = clock.monotonic() + leaseMs;
     const [heldLease] = await acquireLeases(database, holder, [name], leaseSeconds);
     lease.until = heldLease ? until : Number.NEGATIVE_INFINITY;
-    clearTimeout(expiry);
+    expiry?.stop();
     if (heldLease) stopAtExpiry();
     return heldLease !== undefined;
   };
   const isFresh = lease.until - clock.monotonic() > leaseMs - renewalMs;
   if (isFresh) stopAtExpiry();
   else if (!(await renew())) return false;
-  const renewal = setInterval(() => {
+  const renewal = clock.every(renewalMs, () => {
     void renew().then(
       (isHeld) => isHeld || stopWork(),
       // A database that cannot be reached says nothing: the lease ends by the clock.
       () => undefined,
     );
-  }, renewalMs);
+  });
   try {
     return await work(lost.signal);
   } finally {
     hasEnded = true;
-    clearInterval(renewal);
-    clearTimeout(expiry);
+    renewal.stop();
+    expiry?.stop();
   }
 }

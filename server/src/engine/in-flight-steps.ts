@@ -1,5 +1,7 @@
 // Counts the steps that this worker is executing. On shutdown the worker drains: it finishes steps in flight, above all
 // paid submissions, and rejects new ones, which the engine then sends to another worker.
+import type { Clock } from "../kit/clock.ts";
+
 export type InFlightSteps = {
   /** Executes the step. Throws if the worker is draining; the engine then sends the step to another worker. */
   track<T>(work: () => Promise<T>): Promise<T>;
@@ -7,7 +9,7 @@ export type InFlightSteps = {
   drain(seconds: number): Promise<void>;
 };
 
-export function createInFlightSteps(): InFlightSteps {
+export function createInFlightSteps(clock: Pick<Clock, "after">): InFlightSteps {
   let inFlight = 0;
   let isDraining = false;
   let onIdle = () => {};
@@ -28,7 +30,7 @@ export function createInFlightSteps(): InFlightSteps {
       return new Promise((resolve) => {
         onIdle = resolve;
         if (inFlight === 0) resolve();
-        setTimeout(resolve, seconds * 1000).unref();
+        clock.after(seconds * 1000, resolve).unref();
       });
     },
   };

@@ -39,6 +39,7 @@ export function startJobNotifications(
         );
       },
       openWebSocket: services.http.openWebSocket,
+      clock: services.clock,
       signal: controller.signal,
     });
     void listening
@@ -50,17 +51,12 @@ export function startJobNotifications(
       });
   };
 
-  const loop = startLoop(
-    `watch/${provider.id}`,
-    LEASE_CHECK_MS,
-    async () => {
-      const [heldLease] = await acquireLeases(services.database, holder, [`watch/${provider.id}`], LEASE_SECONDS);
-      if (!heldLease) connection?.abort();
-      else if (!connection) openConnection();
-      return false;
-    },
-    services.log,
-  );
+  const loop = startLoop(services, `watch/${provider.id}`, LEASE_CHECK_MS, async () => {
+    const [heldLease] = await acquireLeases(services.database, holder, [`watch/${provider.id}`], LEASE_SECONDS);
+    if (!heldLease) connection?.abort();
+    else if (!connection) openConnection();
+    return false;
+  });
   return {
     wake: loop.wake,
     async stop() {

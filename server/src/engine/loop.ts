@@ -1,21 +1,29 @@
 // Runs a function repeatedly until it is stopped. An error in one iteration is logged and never ends the loop.
+import type { Clock } from "../kit/clock.ts";
 import type { Log } from "../observe/log.ts";
 
 export type Loop = { wake(): void; stop(): Promise<void> };
 
+type Dependencies = { clock: Pick<Clock, "after">; log: Log };
+
 /**
  * `runOnce` returns whether there is more to do at once. Otherwise the loop pauses for `intervalMs`, or until woken.
  */
-export function startLoop(name: string, intervalMs: number, runOnce: () => Promise<boolean>, log: Log): Loop {
+export function startLoop(
+  { clock, log }: Dependencies,
+  name: string,
+  intervalMs: number,
+  runOnce: () => Promise<boolean>,
+): Loop {
   let isRunning = true;
   let wasWoken = false;
   let interruptPause = () => {};
 
   const pause = () =>
     new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, intervalMs);
+      const timer = clock.after(intervalMs, resolve);
       interruptPause = () => {
-        clearTimeout(timer);
+        timer.stop();
         resolve();
       };
     });

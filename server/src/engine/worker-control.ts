@@ -1,6 +1,5 @@
 // Reports this worker to operators and drains it when they ask: it gives up its duties, then readiness, then its
 // connections. Executions in progress end here; the engine sends all others to other workers.
-import { setTimeout as sleep } from "node:timers/promises";
 import { deleteSilentWorkers, deleteWorker, reportWorker, type WorkerReport } from "../db/admin/workers.ts";
 import type { Services } from "../runs/services.ts";
 import { startLoop } from "./loop.ts";
@@ -23,7 +22,7 @@ export type WorkerParts = { activity: WorkerActivity; deployment: WorkerDeployme
 type WorkerIdentity = Omit<WorkerReport, "state" | "runs">;
 
 export async function startWorkerControl(
-  { database, log }: Pick<Services, "database" | "log">,
+  { database, clock, log }: Pick<Services, "database" | "clock" | "log">,
   identity: WorkerIdentity,
   { activity, deployment, endpoint }: WorkerParts,
 ): Promise<WorkerControl> {
@@ -37,7 +36,7 @@ export async function startWorkerControl(
     await deployment.drain(Number.POSITIVE_INFINITY, signal);
     signal.throwIfAborted();
     isReady = false;
-    await sleep(UNREADY_MS, undefined, { signal });
+    await clock.sleep(UNREADY_MS, signal);
     endpoint.refuse();
   };
   const startDrain = () => {
@@ -72,7 +71,7 @@ export async function startWorkerControl(
 
   await deleteSilentWorkers(database);
   await report();
-  const loop = startLoop("worker.control", REPORT_MS, report, log);
+  const loop = startLoop({ clock, log }, "worker.control", REPORT_MS, report);
   return {
     isReady: () => isReady,
     async stop() {

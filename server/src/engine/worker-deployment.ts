@@ -1,7 +1,6 @@
 // The deployment of this worker in the engine. Its URI contains the build ID, so code under a URI never changes: new
 // runs go to the version that started last, and runs in progress stay with the version that began them. A worker that
 // is the last one of its version keeps serving these runs until they have ended.
-import { setTimeout as sleep } from "node:timers/promises";
 import { acquireLeases, listLeaseNames, releaseLeases } from "../db/leases.ts";
 import type { Services } from "../runs/services.ts";
 import type { Deployment, EngineAdmin } from "./engine-admin.ts";
@@ -57,16 +56,11 @@ export async function startWorkerDeployment(
   // The lease first: the deployment of a version without workers may be removed at any time.
   await renewLease();
   await tryToRegister();
-  const loop: Loop = startLoop(
-    "worker.deployment",
-    RENEW_MS,
-    async () => {
-      await renewLease();
-      if (state === "serving" && !(isRegistered && (await isKnown()))) await tryToRegister();
-      return false;
-    },
-    log,
-  );
+  const loop: Loop = startLoop({ clock, log }, "worker.deployment", RENEW_MS, async () => {
+    await renewLease();
+    if (state === "serving" && !(isRegistered && (await isKnown()))) await tryToRegister();
+    return false;
+  });
 
   return {
     register,
@@ -80,7 +74,7 @@ export async function startWorkerDeployment(
       log.info({ deployment: uri }, "the last worker of this version waits for its runs");
       while (clock.monotonic() < until && !signal?.aborted) {
         if ((await countRuns(admin, own)) === 0) return;
-        await sleep(DRAIN_POLL_MS);
+        await clock.sleep(DRAIN_POLL_MS);
       }
       if (signal?.aborted) return;
       log.warn({ deployment: uri }, "runs of this version have not ended in time; another version takes them over");
@@ -109,7 +103,7 @@ async function findSuccessor(
     const other = served.find((each) => each !== uri);
     if (other === undefined || !served.includes(uri)) return other;
     if (clock.monotonic() > until) return undefined;
-    await sleep(DRAIN_POLL_MS);
+    await clock.sleep(DRAIN_POLL_MS);
   }
 }
 

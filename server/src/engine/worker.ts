@@ -46,7 +46,7 @@ export async function startWorker(
 ): Promise<EngineWorker> {
   // Fails at start, not at the first paid response.
   services.spool.id();
-  const inFlightSteps = createInFlightSteps();
+  const inFlightSteps = createInFlightSteps(services.clock);
   const handler = restate.createEndpointHandler({
     services: [
       runService(runSteps(services), inFlightSteps, services.tracing),

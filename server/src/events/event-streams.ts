@@ -71,12 +71,13 @@ export function createEventStreams(services: Dependencies, env: Settings): Event
   const tail = createLogTail(services, eventFrame);
   const activeSessions = new Set<StreamSession>();
   let isClosed = false;
-  const heartbeatTimer = setInterval(() => {
-    for (const session of activeSessions) sendHeartbeat(session, services.clock);
-  }, env.STREAM_HEARTBEAT_SECONDS * 1000);
-  const credentialTimer = setInterval(() => {
+  const { clock } = services;
+  const heartbeatTimer = clock.every(env.STREAM_HEARTBEAT_SECONDS * 1000, () => {
+    for (const session of activeSessions) sendHeartbeat(session, clock);
+  });
+  const credentialTimer = clock.every(CREDENTIAL_CHECK_MS, () => {
     for (const session of activeSessions) void endIfRevoked(session);
-  }, CREDENTIAL_CHECK_MS);
+  });
   for (const each of [heartbeatTimer, credentialTimer]) each.unref();
 
   const start = (session: StreamSession, query: EventQuery, backlog: AsyncIterable<EventRow[]>) => {
@@ -128,7 +129,7 @@ export function createEventStreams(services: Dependencies, env: Settings): Event
     },
     close() {
       isClosed = true;
-      for (const each of [heartbeatTimer, credentialTimer]) clearInterval(each);
+      for (const each of [heartbeatTimer, credentialTimer]) each.stop();
       for (const session of activeSessions) session.connection?.end();
     },
   };

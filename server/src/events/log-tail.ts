@@ -71,7 +71,7 @@ export function createLogTail(
         return undefined;
       });
       const pauseMs = more === undefined ? RETRY_MS : POLL_MS - (services.clock.monotonic() - startedAt);
-      if (!more && pauseMs > 0) await new Promise((resolve) => setTimeout(resolve, pauseMs));
+      if (!more && pauseMs > 0) await services.clock.sleep(pauseMs);
     }
     position = undefined;
     starting = undefined;

@@ -16,6 +16,7 @@ import { createLoadShedder, type LoadShedder, type LoadSheddingEnv } from "./loa
 import { createParseTurns, MIN_PACED_BYTES, type ParseTurns } from "./parse-turns.ts";
 
 export type Admission = {
+  clock: Clock;
   rateLimiter: RateLimiter;
   resolveStorageLimits(caller: Caller): StorageLimits;
   waitLimiter: ConnectionLimiter;
@@ -34,6 +35,7 @@ export const createAdmission = (
   dependencies: { database: Database; clock: Clock; random: Random },
   env: Env,
 ): Admission => ({
+  clock: dependencies.clock,
   rateLimiter: createRateLimiter(dependencies, env),
   resolveStorageLimits: (caller) => resolveStorageLimits(env, caller),
   waitLimiter: createConnectionLimiter({ ofAll: env.WAITERS, ofTenant: env.TENANT_WAITERS }),
@@ -43,8 +45,9 @@ export const createAdmission = (
   parseTurns: createParseTurns(dependencies.clock),
 });
 
-/** What reading a JSON body needs from admission. */
+/** What reading a body needs from admission. */
 export type BodyAdmission = Pick<BodyReservation, "add"> & {
+  clock: Pick<Clock, "after">;
   /** Resolves when a body of this size may be parsed. The turn lasts until `endParsing` or `endAdmission`. */
   beginParsing(bytes: number): Promise<void>;
 };
@@ -70,7 +73,7 @@ export type AdmittedRequest = {
 };
 
 export async function admitRequest(
-  { rateLimiter, waitLimiter, streamLimiter, loadShedder, bodyBudget, parseTurns }: Admission,
+  { clock, rateLimiter, waitLimiter, streamLimiter, loadShedder, bodyBudget, parseTurns }: Admission,
   { caller, operation }: { caller: Caller; operation: Pick<Operation, "http"> },
   context: Context,
 ): Promise<AdmittedRequest> {
@@ -108,6 +111,7 @@ export async function admitRequest(
       setHeaders();
     },
     body: {
+      clock,
       add: body.add,
       async beginParsing(bytes) {
         if (bytes >= MIN_PACED_BYTES) endParsing = await parseTurns.begin(caller.tenant_id);

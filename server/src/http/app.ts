@@ -54,7 +54,7 @@ export function createApp(
     if (context.req.header("user-agent") === WEBHOOK_USER_AGENT)
       return respondWithFault(context, new Fault("permission_denied", { reason: "own_webhook" }), log);
     await next();
-    if (context.env.incoming) await drainRequestBody(context.env.incoming);
+    if (context.env.incoming) await drainRequestBody(context.env.incoming, clock);
   });
   app.use("/api/*", corsMiddleware(corsOrigins));
   app.use("/openapi.json", corsMiddleware(corsOrigins));

@@ -5,6 +5,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { serve } from "@hono/node-server";
 import { Hono } from "hono";
 import { expect, it } from "vitest";
+import { systemClock } from "../kit/system-clock.ts";
 import { drainRequestBody } from "./drain-request.ts";
 import type { HttpBindings } from "./read-request.ts";
 
@@ -13,7 +14,7 @@ function startServer(): Promise<Server> {
   const app = new Hono<HttpBindings>();
   app.use(async (context, next) => {
     await next();
-    await drainRequestBody(context.env.incoming);
+    await drainRequestBody(context.env.incoming, systemClock);
   });
   app.all("*", (context) => context.text(context.req.path, 401));
   const server = serve({ fetch: app.fetch, port: 0, hostname: "127.0.0.1" }) as Server;

@@ -1,6 +1,6 @@
 // Readiness: what makes a process unready, what is only reported, and how often the dependencies are asked.
 import { beforeEach, describe, expect, it } from "vitest";
-import { createManualClock } from "../../test/support/test-runtime.ts";
+import { createManualClock } from "../../test/support/manual-clock.ts";
 import { healthRoutes } from "./health.ts";
 
 const works = async () => {};

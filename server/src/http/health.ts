@@ -59,10 +59,8 @@ function cacheCheck(check: HealthCheck, clock: Clock, timeoutMs: number): () => 
   return async () => {
     if (latest && clock.monotonic() - latest.at < CACHE_MS) return latest.result;
     pending ??= start();
-    let timer: NodeJS.Timeout | undefined;
-    const timeout = new Promise<CheckResult>((resolve) => {
-      timer = setTimeout(() => resolve("timed_out"), timeoutMs).unref();
-    });
-    return Promise.race([pending, timeout]).finally(() => clearTimeout(timer));
+    const { promise: timeout, resolve } = Promise.withResolvers<CheckResult>();
+    const timer = clock.after(timeoutMs, () => resolve("timed_out")).unref();
+    return Promise.race([pending, timeout]).finally(timer.stop);
   };
 }

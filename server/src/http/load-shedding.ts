@@ -33,7 +33,7 @@ export type LoadShedder = {
   isOverloaded(): boolean;
 };
 
-type Dependencies = { clock: Pick<Clock, "monotonic">; random: Random };
+type Dependencies = { clock: Pick<Clock, "monotonic" | "every">; random: Random };
 
 export function createLoadShedder(shedMs: number, databaseWaitMs: Probe, { clock, random }: Dependencies): LoadShedder {
   const inFlightByTenant = new Map<string, number>();
@@ -51,7 +51,7 @@ export function createLoadShedder(shedMs: number, databaseWaitMs: Probe, { clock
     highSamples = isCalm ? 0 : highSamples + 1;
     if (isCalm) calmAt = now;
   };
-  setInterval(sample, SAMPLE_MS).unref();
+  clock.every(SAMPLE_MS, sample).unref();
   const isOverloaded = () => shedMs > 0 && highSamples > 1 && clock.monotonic() - calmAt > OVERLOAD_AFTER_MS;
 
   return {

@@ -3,7 +3,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { Fault } from "../faults.ts";
-import type { Ids } from "../kit/clock.ts";
+import type { Clock, Ids } from "../kit/clock.ts";
 
 const STATUS_TEXT: Record<number, string> = { 400: "Bad Request", 408: "Request Timeout", 431: "Headers Too Large" };
 const CLOSE_TIMEOUT_MS = 1000;
@@ -15,6 +15,8 @@ function faultOfParserError(code: string | undefined): Fault {
   return new Fault("validation_error", { errors: [NOT_HTTP] });
 }
 
+type Runtime = { clock: Pick<Clock, "after">; ids: Ids };
+
 type MalformedRequestSource = {
   on(event: "request", listener: (incoming: IncomingMessage, outgoing: ServerResponse) => void): unknown;
   on(event: "clientError", listener: (thrown: NodeJS.ErrnoException, socket: Duplex) => void): unknown;
@@ -24,20 +26,20 @@ type MalformedRequestSource = {
  * A request whose body turns out to be malformed after its response was sent gets no second response: a proxy would
  * take that for the response to the next request.
  */
-export function respondToMalformedRequests(server: MalformedRequestSource, ids: Ids): void {
+export function respondToMalformedRequests(server: MalformedRequestSource, runtime: Runtime): void {
   const latest = new WeakMap<Duplex, { incoming: IncomingMessage; outgoing: ServerResponse }>();
   server.on("request", (incoming, outgoing) => latest.set(incoming.socket, { incoming, outgoing }));
   server.on("clientError", (thrown, socket) => {
     const request = latest.get(socket);
-    if (request && !request.incoming.complete && request.outgoing.headersSent) closeSocket(socket);
-    else respondToMalformedRequest(thrown, socket, ids);
+    if (request && !request.incoming.complete && request.outgoing.headersSent) closeSocket(socket, runtime);
+    else respondToMalformedRequest(thrown, socket, runtime);
   });
 }
 
-export function respondToMalformedRequest(thrown: NodeJS.ErrnoException, socket: Duplex, ids: Ids): void {
+export function respondToMalformedRequest(thrown: NodeJS.ErrnoException, socket: Duplex, runtime: Runtime): void {
   if (thrown.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
   const fault = faultOfParserError(thrown.code);
-  const requestId = `req_${ids.next().replaceAll("-", "")}`;
+  const requestId = `req_${runtime.ids.next().replaceAll("-", "")}`;
   const { details, ...plain } = fault.body();
   const body = JSON.stringify({ ...plain, details: { request_id: requestId, ...details } });
   const lines = [
@@ -48,11 +50,11 @@ export function respondToMalformedRequest(thrown: NodeJS.ErrnoException, socket:
     ...(fault.retryable ? ["Retry-After: 1"] : []),
     "Connection: close",
   ];
-  closeSocket(socket, `${lines.join("\r\n")}\r\n\r\n${body}`);
+  closeSocket(socket, runtime, `${lines.join("\r\n")}\r\n\r\n${body}`);
 }
 
 /** The socket is destroyed after one second: a half-closed connection would otherwise stay open. */
-function closeSocket(socket: Duplex, last = ""): void {
+function closeSocket(socket: Duplex, { clock }: Pick<Runtime, "clock">, last = ""): void {
   socket.end(last);
-  setTimeout(() => socket.destroy(), CLOSE_TIMEOUT_MS).unref();
+  clock.after(CLOSE_TIMEOUT_MS, () => socket.destroy()).unref();
 }

@@ -1,6 +1,7 @@
 import { createServer, type Server } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { afterEach, expect, it } from "vitest";
+import { systemClock } from "../kit/system-clock.ts";
 import { enforceMinimumDownloadRate } from "./minimum-download-rate.ts";
 
 const RATE = { windowMs: 600, minBytesPerSecond: 100_000, checkIntervalMs: 100 };
@@ -17,11 +18,10 @@ async function serveBytes(size: number, silenceMs = 0): Promise<{ port: number; 
     response.on("close", () => resolve(response.writableFinished ? "complete" : "cut"));
     setTimeout(() => response.end(Buffer.alloc(size)), silenceMs);
   });
-  enforceMinimumDownloadRate(server, performanceClock, RATE);
+  enforceMinimumDownloadRate(server, systemClock, RATE);
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
   return { port: (server.address() as AddressInfo).port, outcome };
 }
-const performanceClock = { monotonic: () => performance.now() };
 
 it("disconnects a client that does not read", async () => {
   const { port, outcome } = await serveBytes(64 * 1024 * 1024);

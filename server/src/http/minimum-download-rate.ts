@@ -19,7 +19,7 @@ type ResponseSource = {
 
 export function enforceMinimumDownloadRate(
   server: ResponseSource,
-  clock: Pick<Clock, "monotonic">,
+  clock: Pick<Clock, "monotonic" | "every">,
   { windowMs, minBytesPerSecond, checkIntervalMs }: MinimumReadRate = DEFAULT_RATE,
 ): void {
   const tracked = new Set<TrackedResponse>();
@@ -28,19 +28,21 @@ export function enforceMinimumDownloadRate(
     tracked.add(response);
     outgoing.once("close", () => tracked.delete(response));
   });
-  const timer = setInterval(() => {
-    const now = clock.monotonic();
-    for (const response of tracked) {
-      const { outgoing, since } = response;
-      const { socket } = outgoing;
-      if (!socket) continue;
-      // What the kernel accepted: what was written minus what still waits in this process.
-      const read = socket.bytesWritten - socket.writableLength;
-      const isWaitingForClient = socket.writableLength > 0;
-      const isSlow = (read - response.read) * 1000 < minBytesPerSecond * (now - since);
-      if (!isWaitingForClient || (now - since >= windowMs && !isSlow)) Object.assign(response, { read, since: now });
-      else if (now - since >= windowMs) socket.destroy();
-    }
-  }, checkIntervalMs).unref();
-  server.on("close", () => clearInterval(timer));
+  const timer = clock
+    .every(checkIntervalMs, () => {
+      const now = clock.monotonic();
+      for (const response of tracked) {
+        const { outgoing, since } = response;
+        const { socket } = outgoing;
+        if (!socket) continue;
+        // What the kernel accepted: what was written minus what still waits in this process.
+        const read = socket.bytesWritten - socket.writableLength;
+        const isWaitingForClient = socket.writableLength > 0;
+        const isSlow = (read - response.read) * 1000 < minBytesPerSecond * (now - since);
+        if (!isWaitingForClient || (now - since >= windowMs && !isSlow)) Object.assign(response, { read, since: now });
+        else if (now - since >= windowMs) socket.destroy();
+      }
+    })
+    .unref();
+  server.on("close", () => timer.stop());
 }

@@ -32,12 +32,15 @@ type RequestSource = {
   on(event: "close", listener: () => void): unknown;
 };
 
+type Runtime = { clock: Pick<Clock, "monotonic" | "after" | "every">; ids: Ids };
+
 /** Responds with request_timeout to requests whose body arrives too slowly. */
 export function enforceMinimumUploadRate(
   server: RequestSource,
-  { clock, ids }: { clock: Pick<Clock, "monotonic">; ids: Ids },
+  runtime: Runtime,
   { windowMs, minBytesPerSecond, checkIntervalMs }: MinimumUploadRate = DEFAULT_RATE,
 ): void {
+  const { clock } = runtime;
   const tracked = new Set<TrackedRequest>();
   server.on("request", (incoming, outgoing) => {
     const request = { incoming, outgoing, bytes: incoming.socket.bytesRead, since: clock.monotonic() };
@@ -45,22 +48,25 @@ export function enforceMinimumUploadRate(
     for (const stream of [incoming, outgoing]) stream.once("close", () => tracked.delete(request));
     incoming.once("end", () => tracked.delete(request));
   });
-  const timer = setInterval(() => {
-    const now = clock.monotonic();
-    for (const request of tracked) {
-      const { incoming, outgoing, bytes, since } = request;
-      // A completely received request is not slow: the client is waiting for the response.
-      if (now - since < windowMs || incoming.complete) continue;
-      const { bytesRead } = incoming.socket;
-      const isSlow = (bytesRead - bytes) * 1000 < minBytesPerSecond * (now - since);
-      if (!isSlow) Object.assign(request, { bytes: bytesRead, since: now });
-      else if (tracked.delete(request)) closeSlowRequest(incoming.socket, outgoing, ids);
-    }
-  }, checkIntervalMs).unref();
-  server.on("close", () => clearInterval(timer));
+  const timer = clock
+    .every(checkIntervalMs, () => {
+      const now = clock.monotonic();
+      for (const request of tracked) {
+        const { incoming, outgoing, bytes, since } = request;
+        // A completely received request is not slow: the client is waiting for the response.
+        if (now - since < windowMs || incoming.complete) continue;
+        const { bytesRead } = incoming.socket;
+        const isSlow = (bytesRead - bytes) * 1000 < minBytesPerSecond * (now - since);
+        if (!isSlow) Object.assign(request, { bytes: bytesRead, since: now });
+        else if (tracked.delete(request)) closeSlowRequest(incoming.socket, outgoing, runtime);
+      }
+    })
+    .unref();
+  server.on("close", () => timer.stop());
 }
 
-function closeSlowRequest(socket: Socket, outgoing: ServerResponse, ids: Ids): void {
+function closeSlowRequest(socket: Socket, outgoing: ServerResponse, runtime: Runtime): void {
   if (outgoing.headersSent) return void socket.destroy();
-  respondToMalformedRequest(Object.assign(new Error("too slow"), { code: "ERR_HTTP_REQUEST_TIMEOUT" }), socket, ids);
+  const tooSlow = Object.assign(new Error("too slow"), { code: "ERR_HTTP_REQUEST_TIMEOUT" });
+  respondToMalformedRequest(tooSlow, socket, runtime);
 }

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { addAbortSignal } from "node:stream";
 import { Busboy, type BusboyFileStream, type BusboyInstance } from "@fastify/busboy";
 import { Fault, type ValidationIssue } from "../faults.ts";
+import type { Clock, Timer } from "../kit/clock.ts";
 import { createFilePart, type FilePart } from "../kit/files.ts";
 import type { JsonObject } from "../kit/schemas/run.ts";
 
@@ -28,8 +29,8 @@ export type MultipartForm = { fields: JsonObject; discard(): Promise<unknown> };
 /** `maxBytes` limits the whole body, including parts that are ignored. */
 export async function readMultipartForm(
   incoming: IncomingMessage,
-  maxBytes: number,
-  maxFiles = DEFAULT_MAX_FILES,
+  clock: Pick<Clock, "after">,
+  { maxBytes, maxFiles = DEFAULT_MAX_FILES }: { maxBytes: number; maxFiles?: number | undefined },
 ): Promise<MultipartForm> {
   let createdFolder: Promise<string> | undefined;
   const folder = () => {
@@ -38,7 +39,7 @@ export async function readMultipartForm(
   };
   const discard = async () => createdFolder && rm(await createdFolder, { recursive: true, force: true });
   try {
-    return { fields: await parseMultipart(incoming, folder, { maxBytes, maxFiles }), discard };
+    return { fields: await parseMultipart(incoming, folder, { maxBytes, maxFiles, clock }), discard };
   } catch (thrown) {
     await discard();
     // Drain the rest of the body, so that the client can read the response.
@@ -52,7 +53,7 @@ type FormPart = { name: string; value: unknown };
 function parseMultipart(
   incoming: IncomingMessage,
   folder: () => Promise<string>,
-  { maxBytes, maxFiles }: { maxBytes: number; maxFiles: number },
+  { maxBytes, maxFiles, clock }: { maxBytes: number; maxFiles: number; clock: Pick<Clock, "after"> },
 ): Promise<JsonObject> {
   const { promise, resolve, reject } = Promise.withResolvers<JsonObject>();
   const parts: FormPart[] = [];
@@ -103,12 +104,12 @@ function parseMultipart(
     if (bytes > maxBytes) fail(new Fault("payload_too_large"));
   });
   // With some malformed forms the parser waits for another part after the body has ended: fail after 5 s.
-  let stallTimer: NodeJS.Timeout | undefined;
+  let stallTimer: Timer | undefined;
   incoming.once("end", () => {
-    stallTimer = setTimeout(() => fail(unreadable(UNREADABLE)), PARSER_STALL_MS);
+    stallTimer = clock.after(PARSER_STALL_MS, () => fail(unreadable(UNREADABLE)));
   });
   incoming.pipe(busboy);
-  return promise.finally(() => clearTimeout(stallTimer));
+  return promise.finally(() => stallTimer?.stop());
 }
 
 const unreadable = (issue: ValidationIssue, cause?: unknown) =>

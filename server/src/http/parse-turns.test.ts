@@ -1,13 +1,11 @@
-import { afterEach, expect, it, vi } from "vitest";
+import { expect, it } from "vitest";
+import { createManualClock } from "../../test/support/manual-clock.ts";
 import { createParseTurns } from "./parse-turns.ts";
-
-afterEach(() => vi.useRealTimers());
 
 /** Parses bodies that take a given time; returns when each began. */
 function openTurns() {
-  vi.useFakeTimers();
-  let now = 0;
-  const turns = createParseTurns({ monotonic: () => now });
+  const clock = createManualClock();
+  const turns = createParseTurns(clock);
   const beganAt: [tenantId: string, at: number][] = [];
   return {
     turns,
@@ -15,17 +13,13 @@ function openTurns() {
     parse: async (tenantId: string, ms: number) => {
       turns.recordActivity(tenantId);
       const end = await turns.begin(tenantId);
-      beganAt.push([tenantId, now]);
-      now += ms;
+      beganAt.push([tenantId, clock.at]);
+      // Parsing blocks the event loop, so no timer fires meanwhile.
+      clock.at += ms;
       end();
       end();
     },
-    advance: async (ms: number) => {
-      for (const until = now + ms; now < until; ) {
-        now++;
-        await vi.advanceTimersByTimeAsync(1);
-      }
-    },
+    advance: clock.advance,
     recordActivity: (tenantId: string) => turns.recordActivity(tenantId),
   };
 }

@@ -20,7 +20,7 @@ export type ParseTurns = {
 
 type Turn = { ended: Promise<void>; pauseUntil: number };
 
-export function createParseTurns(clock: Pick<Clock, "monotonic">): ParseTurns {
+export function createParseTurns(clock: Pick<Clock, "monotonic" | "sleep" | "after">): ParseTurns {
   /** The last turn of each tenant that has begun or waits. */
   const lastTurns = new Map<string, Turn>();
   let latest = { tenantId: "", at: Number.NEGATIVE_INFINITY };
@@ -31,7 +31,6 @@ export function createParseTurns(clock: Pick<Clock, "monotonic">): ParseTurns {
     const other = latest.tenantId === tenantId ? previous : latest;
     return clock.monotonic() - other.at < ACTIVE_MS;
   };
-  const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
   return {
     recordActivity(tenantId) {
@@ -45,7 +44,7 @@ export function createParseTurns(clock: Pick<Clock, "monotonic">): ParseTurns {
       lastTurns.set(tenantId, turn);
       await before?.ended;
       const pauseMs = (before?.pauseUntil ?? 0) - clock.monotonic();
-      if (pauseMs > 0 && areOthersActive(tenantId)) await sleep(pauseMs);
+      if (pauseMs > 0 && areOthersActive(tenantId)) await clock.sleep(pauseMs);
       const startedAt = clock.monotonic();
       let hasEnded = false;
       return () => {
@@ -54,7 +53,8 @@ export function createParseTurns(clock: Pick<Clock, "monotonic">): ParseTurns {
         const now = clock.monotonic();
         turn.pauseUntil = now + PAUSE_FACTOR * (now - startedAt);
         // The pause outlives the turn, unless the next turn has taken it over.
-        setTimeout(() => lastTurns.get(tenantId) === turn && lastTurns.delete(tenantId), turn.pauseUntil - now).unref();
+        const forget = () => void (lastTurns.get(tenantId) === turn && lastTurns.delete(tenantId));
+        clock.after(turn.pauseUntil - now, forget).unref();
         markEnded();
       };
     },

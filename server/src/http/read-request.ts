@@ -75,7 +75,7 @@ export async function readBody(
   }
   if (type === "multipart/form-data" && bodies.includes("form")) {
     if (Number(context.req.header("content-length") ?? 0) > maxBytes) throw new Fault("payload_too_large");
-    const form = await readMultipartForm(context.env.incoming, maxBytes, maxFiles);
+    const form = await readMultipartForm(context.env.incoming, admission.clock, { maxBytes, maxFiles });
     return { raw: form.fields, body: "form", discard: form.discard };
   }
   throw new Fault("unsupported_media_type", { accepted: bodies });

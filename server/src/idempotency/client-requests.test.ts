@@ -1,7 +1,9 @@
 // Joining of re-sent requests against PostgreSQL, with two API processes that hold their locks on real connections.
+
 import { v7 } from "uuid";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { startTestDatabase, type TestDatabase } from "../../test/support/test-database.ts";
+import { systemClock } from "../kit/system-clock.ts";
 import { type ClientRequest, createClientRequests } from "./client-requests.ts";
 
 let base: TestDatabase;
@@ -22,7 +24,7 @@ afterAll(async () => {
 });
 
 const processWith = (holder: number, graceMs = 50) =>
-  createClientRequests({ database: base.db, ids: { next: v7 }, holder, graceMs });
+  createClientRequests({ database: base.db, clock: systemClock, ids: { next: v7 }, holder, graceMs });
 const own = () => processWith(OWN_LOCK);
 
 function newRequest(changes: Partial<ClientRequest> = {}): ClientRequest {

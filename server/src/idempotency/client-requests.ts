@@ -2,11 +2,10 @@
 // response was never delivered, gets the key of the earlier one, and so its run. Two equal requests that were both
 // answered are two runs.
 import { createHash } from "node:crypto";
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Caller } from "../db/access/caller.ts";
 import { endClientRequest, insertClientRequest } from "../db/client-requests.ts";
 import type { Database } from "../db/connect.ts";
-import type { Ids } from "../kit/clock.ts";
+import type { Clock, Ids } from "../kit/clock.ts";
 import { canonicalJson } from "./fingerprint.ts";
 
 export type ClientRequest = {
@@ -30,6 +29,7 @@ export type ClientRequests = { join(request: ClientRequest): Promise<JoinedReque
 
 export type ClientRequestDependencies = {
   database: Database;
+  clock: Pick<Clock, "sleep">;
   ids: Ids;
   /** The advisory lock that this process holds as long as it lives. */
   holder: number;
@@ -44,7 +44,7 @@ export type ClientRequestDependencies = {
 const GRACE_MS = 250;
 
 export function createClientRequests(dependencies: ClientRequestDependencies): ClientRequests {
-  const { ids, holder, graceMs = GRACE_MS } = dependencies;
+  const { clock, ids, holder, graceMs = GRACE_MS } = dependencies;
   return {
     async join({ caller, api, content, isRetry }) {
       const database = dependencies.database.forTenant(caller.tenant_id);
@@ -63,7 +63,7 @@ export function createClientRequests(dependencies: ClientRequestDependencies): C
         });
       let idempotencyKey = await insert(false);
       if (idempotencyKey === undefined) {
-        await sleep(graceMs);
+        await clock.sleep(graceMs);
         idempotencyKey = (await insert(true)) ?? ownKey;
       }
       return {

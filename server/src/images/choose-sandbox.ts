@@ -1,4 +1,5 @@
 // Starts a process in the strongest sandbox that this host allows.
+import type { Clock } from "../kit/clock.ts";
 import { type DecoderProcess, startDecoderProcess } from "./decoder-process.ts";
 import { type DecoderSandboxProfile, type DecoderSandboxStatus, listWeaknesses } from "./decoder-sandbox.ts";
 
@@ -8,10 +9,13 @@ export type ChosenSandbox = { profile: DecoderSandboxProfile; first: DecoderProc
  * The first profile without a weakness, or else the first that starts. Undefined if none starts. `profiles` are in
  * order, strongest first.
  */
-export async function chooseSandbox(profiles: DecoderSandboxProfile[]): Promise<ChosenSandbox | undefined> {
+export async function chooseSandbox(
+  profiles: DecoderSandboxProfile[],
+  clock?: Pick<Clock, "after">,
+): Promise<ChosenSandbox | undefined> {
   let weak: ChosenSandbox | undefined;
   for (const profile of profiles) {
-    const first = await startDecoderProcess(profile);
+    const first = await startDecoderProcess(profile, clock);
     if (!first) continue;
     const { sandbox } = first;
     if (listWeaknesses(sandbox).length === 0) {

@@ -2,6 +2,8 @@
 // bounded in bytes, so that many requests cannot exhaust the memory.
 import { z } from "zod";
 import { Fault } from "../faults.ts";
+import type { Clock, Timer } from "../kit/clock.ts";
+import { systemClock } from "../kit/system-clock.ts";
 import { type ChosenSandbox, chooseSandbox } from "./choose-sandbox.ts";
 import { createDecoderProcesses } from "./decoder-processes.ts";
 import type { DecoderMessage } from "./decoder-protocol.ts";
@@ -43,6 +45,7 @@ export type DecoderPoolOptions = {
   profiles?: DecoderSandboxProfile[];
   /** A process is replaced after this many images, which bounds memory leaks. */
   imagesPerProcess?: number;
+  clock?: Pick<Clock, "after">;
 };
 
 export type DecoderPool = {
@@ -68,10 +71,11 @@ export const createDecoderPool = ({
   onFailure,
   profiles,
   imagesPerProcess = IMAGES_PER_PROCESS,
+  clock = systemClock,
 }: DecoderPoolOptions): DecoderPool => {
-  const opening = chooseSandbox(profiles ?? decoderSandboxProfiles({ megabytes }));
-  const processes = createDecoderProcesses(opening, { count, imagesPerProcess });
-  const withSlot = createSemaphore(count);
+  const opening = chooseSandbox(profiles ?? decoderSandboxProfiles({ megabytes }), clock);
+  const processes = createDecoderProcesses(opening, { count, imagesPerProcess, clock });
+  const withSlot = createSemaphore(count, clock);
   let queuedBytes = 0;
   void opening.then((found) => found && logSandbox(found, log));
 
@@ -117,22 +121,22 @@ const logSandbox = ({ profile, sandbox }: ChosenSandbox, log: DecoderPoolOptions
 };
 
 /** Runs at most `count` tasks at a time; the others wait in order, or until their time is over. */
-export const createSemaphore = (count: number) => {
+export const createSemaphore = (count: number, clock: Pick<Clock, "after"> = systemClock) => {
   let free = count;
   const waiting = new Set<() => void>();
   const waitForSlot = (seconds: number | undefined) =>
     new Promise<void>((resolve, reject) => {
-      let timer: NodeJS.Timeout | undefined;
+      let timer: Timer | undefined;
       const begin = () => {
-        clearTimeout(timer);
+        timer?.stop();
         resolve();
       };
       waiting.add(begin);
       if (seconds === undefined) return;
-      timer = setTimeout(() => {
+      timer = clock.after(seconds * 1000, () => {
         waiting.delete(begin);
         reject(new Fault("service_overloaded"));
-      }, seconds * 1000);
+      });
     });
   return async <T>(work: () => Promise<T>, waitSeconds?: number): Promise<T> => {
     if (free > 0) free--;

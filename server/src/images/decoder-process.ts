@@ -1,6 +1,8 @@
 // One decoder process. It can crash, hang or be compromised, so the caller gets either a reply, "died" or "timeout".
 import { spawn } from "node:child_process";
 import { getPriority, setPriority } from "node:os";
+import type { Clock } from "../kit/clock.ts";
+import { systemClock } from "../kit/system-clock.ts";
 import { type DecoderMessage, encodeDecoderMessage, readDecoderMessages } from "./decoder-protocol.ts";
 import type { DecoderSandboxProfile, DecoderSandboxStatus } from "./decoder-sandbox.ts";
 
@@ -20,7 +22,10 @@ const MAX_REPLY_BYTES = 512 * 1024 * 1024;
 const STDERR_CHARACTERS = 2000;
 
 /** Undefined if the host does not allow this sandbox profile. */
-export const startDecoderProcess = async (profile: DecoderSandboxProfile): Promise<DecoderProcess | undefined> => {
+export const startDecoderProcess = async (
+  profile: DecoderSandboxProfile,
+  clock: Pick<Clock, "after"> = systemClock,
+): Promise<DecoderProcess | undefined> => {
   // The process gets no environment variables, so no secrets, and its working directory is the root.
   const child = spawn(profile.command, profile.arguments, { env: { PATH }, cwd: "/", stdio: "pipe" });
   if (!profile.keepsPriority) lowerPriority(child.pid);
@@ -41,10 +46,8 @@ export const startDecoderProcess = async (profile: DecoderSandboxProfile): Promi
   const end = () => void child.kill("SIGKILL");
 
   const receive = async (seconds: number): Promise<DecoderReply> => {
-    let timer: NodeJS.Timeout | undefined;
-    const timeout = new Promise<"timeout">((resolve) => {
-      timer = setTimeout(() => resolve("timeout"), seconds * 1000);
-    });
+    const { promise: timeout, resolve } = Promise.withResolvers<"timeout">();
+    const timer = clock.after(seconds * 1000, () => resolve("timeout"));
     const next = frames.next().then(
       ({ value }) => value ?? died,
       (thrown) => {
@@ -53,7 +56,7 @@ export const startDecoderProcess = async (profile: DecoderSandboxProfile): Promi
       },
     );
     const reply = await Promise.race([next, died, timeout]);
-    clearTimeout(timer);
+    timer.stop();
     // A process without a valid reply is not used again.
     if (typeof reply === "string") end();
     return reply;

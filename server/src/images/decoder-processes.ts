@@ -1,5 +1,6 @@
 // The processes of a decoder pool. A further one is started only if no other is free; the image that needs it takes
 // whichever is free first, because a start takes as long as many images. A process that has done its share is replaced.
+import type { Clock } from "../kit/clock.ts";
 import type { ChosenSandbox } from "./choose-sandbox.ts";
 import { type DecoderProcess, startDecoderProcess } from "./decoder-process.ts";
 
@@ -18,11 +19,12 @@ type ProcessOptions = {
   count: number;
   /** A process is replaced after this many images. */
   imagesPerProcess: number;
+  clock?: Pick<Clock, "after">;
 };
 
 export function createDecoderProcesses(
   opening: Promise<ChosenSandbox | undefined>,
-  { count, imagesPerProcess }: ProcessOptions,
+  { count, imagesPerProcess, clock }: ProcessOptions,
 ): DecoderProcesses {
   const idle: DecoderProcess[] = [];
   const busy = new Set<DecoderProcess>();
@@ -32,7 +34,8 @@ export function createDecoderProcesses(
   let starting = 0;
   let isClosed = false;
 
-  const start = async () => (await opening.then((found) => found && startDecoderProcess(found.profile))) || undefined;
+  const start = async () =>
+    (await opening.then((found) => found && startDecoderProcess(found.profile, clock))) || undefined;
   const offer = (decoder: DecoderProcess) => {
     if (isClosed) return decoder.end();
     const next = waiting.shift();

@@ -1,6 +1,8 @@
 // Runs a program of the host in the sandbox of the decoder processes: bytes on its standard input, bytes from its
 // standard output. The program gets no environment variables, and is killed after its time.
 import { spawn } from "node:child_process";
+import type { Clock } from "../kit/clock.ts";
+import { systemClock } from "../kit/system-clock.ts";
 import { PATH } from "./decoder-process.ts";
 import { decoderSandboxProfiles } from "./decoder-sandbox.ts";
 
@@ -12,6 +14,7 @@ type IsolatedProgram = {
   megabytes: number;
   seconds: number;
   maxOutputBytes: number;
+  clock?: Pick<Clock, "after">;
 };
 type ProgramResult = { output: Buffer } | { failure: "failed" | "timeout" | "too_large"; stderr: string };
 
@@ -24,6 +27,7 @@ export async function runIsolatedProgram({
   megabytes,
   seconds,
   maxOutputBytes,
+  clock = systemClock,
 }: IsolatedProgram): Promise<ProgramResult> {
   const profile = decoderSandboxProfiles({ megabytes, command }).find(({ name }) => name === profileName);
   if (!profile) throw new Error(`There is no sandbox profile ${profileName}.`);
@@ -34,7 +38,7 @@ export async function runIsolatedProgram({
     failure ??= reason;
     child.kill("SIGKILL");
   };
-  const timer = setTimeout(stop, seconds * 1000, "timeout");
+  const timer = clock.after(seconds * 1000, () => stop("timeout"));
   const chunks: Buffer[] = [];
   let size = 0;
   child.stdout.on("data", (chunk: Buffer) => {
@@ -55,7 +59,7 @@ export async function runIsolatedProgram({
     });
     child.once("close", resolve);
   });
-  clearTimeout(timer);
+  timer.stop();
   if (exitCode !== 0) failure ??= "failed";
   return failure ? { failure, stderr } : { output: Buffer.concat(chunks) };
 }

@@ -13,6 +13,7 @@ import {
   Output,
 } from "mediabunny";
 import { Fault } from "../faults.ts";
+import type { Clock } from "../kit/clock.ts";
 import { createSemaphore, type DecoderPool } from "./decoder-pool.ts";
 import { PATH } from "./decoder-process.ts";
 import { runIsolatedProgram } from "./isolated-program.ts";
@@ -30,6 +31,7 @@ type VideoFrameOptions = {
   seconds: number;
   /** The path of ffmpeg. Undefined: this machine has none. */
   ffmpeg?: string | undefined;
+  clock?: Pick<Clock, "after">;
 };
 
 /** The last frames of a video are all taken and the last one is used: a decoder may return fewer than it was given. */
@@ -48,8 +50,9 @@ export const createVideoFrames = ({
   megabytes,
   seconds,
   ffmpeg = findFfmpeg(),
+  clock,
 }: VideoFrameOptions): VideoFrames => {
-  const withSlot = createSemaphore(count);
+  const withSlot = createSemaphore(count, clock);
   return {
     extract: (video, frame) =>
       withSlot(async () => {
@@ -60,7 +63,7 @@ export const createVideoFrames = ({
           throw unavailable("damaged_video", thrown);
         });
         const command = [ffmpeg, ...ffmpegArguments(Math.max(0, packetCount - LAST_FRAMES))];
-        const limits = { megabytes, seconds, maxOutputBytes: MAX_OUTPUT_BYTES };
+        const limits = { megabytes, seconds, maxOutputBytes: MAX_OUTPUT_BYTES, ...(clock && { clock }) };
         const result = await runIsolatedProgram({ profileName, command, input: bytes, ...limits });
         if ("failure" in result) throw unavailable(result.failure, result.stderr);
         const still = splitPngs(result.output).at(-1);

@@ -3,9 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { v7 } from "uuid";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { createManualClock } from "../../test/support/manual-clock.ts";
 import { createPastRun, indexPastRuns, insertPastRuns, insertPrepaidTenant } from "../../test/support/past-runs.ts";
 import { startTestDatabase, type TestDatabase } from "../../test/support/test-database.ts";
-import { createManualClock, createTestRuntime } from "../../test/support/test-runtime.ts";
+import { createTestRuntime } from "../../test/support/test-runtime.ts";
 import { openSnapshot } from "../db/snapshot.ts";
 import { archiveHistory } from "../runs/archive.ts";
 import { createAssetStore } from "../storage/asset-store.ts";
@@ -28,7 +29,7 @@ const storeOf = (storage: ObjectStorage) => {
   return createAssetStore(storage, urls, "https://gesso.example");
 };
 const exportOf = (tenant: string, assets = storeOf({} as ObjectStorage)) => {
-  const clock = { now: () => 0, monotonic: () => 0 };
+  const clock = createManualClock();
   return exportTenant({ assets, clock, openSnapshot: () => openSnapshot(database.url) }, tenant);
 };
 const insertPrompts = (tenant: string, count: number) =>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { createManualClock } from "../../test/support/manual-clock.ts";
 import { createFakeProvider, createTestProviders } from "../../test/support/step-fixtures.ts";
-import { createManualClock } from "../../test/support/test-runtime.ts";
 import { ModelCatalogue } from "../kit/schemas/catalogue.ts";
 import { declareParameters, within } from "../providers/parameter-support.ts";
 import type { Offer } from "../providers/provider.ts";

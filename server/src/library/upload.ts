@@ -20,7 +20,16 @@ import { storeThumbnails } from "../runs/store-thumbnails.ts";
 
 export type UploadDependencies = Pick<
   Services,
-  "assets" | "images" | "thumbnails" | "webhooks" | "ids" | "crashPoint" | "log" | "provenance" | "findProvenancePolicy"
+  | "assets"
+  | "images"
+  | "thumbnails"
+  | "webhooks"
+  | "clock"
+  | "ids"
+  | "crashPoint"
+  | "log"
+  | "provenance"
+  | "findProvenancePolicy"
 >;
 
 export async function uploadFile(

@@ -12,6 +12,7 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from "@opentelemetry/sdk-trace";
+import type { Clock } from "../kit/clock.ts";
 import { deriveContext, formatTraceparent, parseTraceparent, type TraceContext } from "./traceparent.ts";
 import type { OpenSpan, PastSpan, SpanAttributes, SpanDescription, TracedProcess, Tracing } from "./tracing.ts";
 
@@ -56,7 +57,7 @@ function createProvider(
   });
 }
 
-export function createOtlpTracing(settings: Settings, about: TracedProcess): Tracing {
+export function createOtlpTracing(settings: Settings, about: TracedProcess, clock: Pick<Clock, "after">): Tracing {
   const ids = createIds();
   const provider = createProvider(settings, about, ids.generator);
   const tracer = provider.getTracer("gesso", about.version);
@@ -125,7 +126,7 @@ export function createOtlpTracing(settings: Settings, about: TracedProcess): Tra
     },
     async close() {
       const closed = provider.shutdown().catch(() => {});
-      await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, CLOSE_MS).unref())]);
+      await Promise.race([closed, new Promise<void>((resolve) => clock.after(CLOSE_MS, resolve).unref())]);
     },
   };
 }

@@ -1,7 +1,9 @@
 // Tracing of one process, with a collector on a real socket.
+
 import { afterEach, expect, it } from "vitest";
 import { startTraceCollector, type TraceCollector } from "../../test/support/trace-collector.ts";
 import { Fault } from "../faults.ts";
+import { systemClock } from "../kit/system-clock.ts";
 import { createTracing } from "./create-tracing.ts";
 import { createLogger } from "./log.ts";
 import { traceHttp } from "./trace-dependencies.ts";
@@ -15,11 +17,11 @@ afterEach(() => collector?.close());
 const ABOUT = { role: "api", version: "1.2.3", instance: "one" };
 async function start(env: Record<string, string> = {}): Promise<Tracing> {
   collector = await startTraceCollector();
-  return createTracing(TracingEnv.parse({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, ...env }), ABOUT);
+  return createTracing(TracingEnv.parse({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, ...env }), ABOUT, systemClock);
 }
 
 it("is off without a collector, and leaves HTTP clients unchanged", async () => {
-  const tracing = await createTracing(TracingEnv.parse({}), ABOUT);
+  const tracing = await createTracing(TracingEnv.parse({}), ABOUT, systemClock);
   expect(tracing).toBe(NO_TRACING);
   const http = { sendToProvider: async () => ({ status: 200 }), fetch: async () => ({}) };
   expect(traceHttp(tracing, http)).toBe(http);
@@ -78,7 +80,11 @@ it("records a derived span under the id that its children had before", async () 
 });
 
 it("ends a process that cannot reach its collector within seconds", async () => {
-  const tracing = await createTracing(TracingEnv.parse({ OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9" }), ABOUT);
+  const tracing = await createTracing(
+    TracingEnv.parse({ OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9" }),
+    ABOUT,
+    systemClock,
+  );
   await tracing.inRequestSpan({ name: "GET" }, CALLER, async () => undefined);
   const startedAt = performance.now();
   await tracing.close();

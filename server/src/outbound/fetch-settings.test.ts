@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { systemClock } from "../kit/system-clock.ts";
 import { createFetcherFromSettings } from "./create-url-fetcher.ts";
 import { FetchEnv } from "./fetch-settings.ts";
 
@@ -58,7 +59,7 @@ describe("settings", () => {
 describe("the fetcher with these settings", () => {
   const refusal = (env: Record<string, string>, url: string, ownUrl = "https://api.example.com") => {
     try {
-      return createFetcherFromSettings(read(env), ownUrl).checkUrl(url);
+      return createFetcherFromSettings(read(env), ownUrl, systemClock).checkUrl(url);
     } catch (thrown) {
       return (thrown as { details: { reason: string } }).details.reason;
     }
@@ -80,7 +81,9 @@ describe("the fetcher with these settings", () => {
 
   test("is a separate process only if both sides have the token", () => {
     const env = { FETCHER_URL: "http://127.0.0.1:7787" };
-    expect(() => createFetcherFromSettings(read(env), "https://api.example.com")).toThrow("needs FETCHER_TOKEN");
+    expect(() => createFetcherFromSettings(read(env), "https://api.example.com", systemClock)).toThrow(
+      "needs FETCHER_TOKEN",
+    );
     expect(refusal({ ...env, FETCHER_TOKEN: "x".repeat(32) }, "http://10.1.2.3/")).toBe("address");
   });
 });

@@ -1,4 +1,5 @@
 // Outbound HTTP as the run steps use it: guarded fetches of untrusted URLs, and requests to providers.
+import type { Clock } from "../kit/clock.ts";
 import { createFetcherFromSettings } from "./create-url-fetcher.ts";
 import type { FetchSettings } from "./fetch-settings.ts";
 import { createProviderHttpClient, type ProviderHttpClient } from "./provider-http-client.ts";
@@ -20,9 +21,9 @@ export type OutboundHttp = {
   close(): Promise<void>;
 };
 
-export function createOutboundHttp(settings: FetchSettings, publicUrl: string): OutboundHttp {
-  const fetcher = createFetcherFromSettings(settings, publicUrl);
-  const providerClient = createProviderHttpClient();
+export function createOutboundHttp(settings: FetchSettings, publicUrl: string, clock: Clock): OutboundHttp {
+  const fetcher = createFetcherFromSettings(settings, publicUrl, clock);
+  const providerClient = createProviderHttpClient(clock);
   return {
     checkUrl: fetcher.checkUrl,
     fetch: fetcher.fetchBytes,

@@ -1,5 +1,7 @@
 // Sends requests to providers over keep-alive connections and reads whole responses, with limits on time and size.
 import { Agent, type Dispatcher, request } from "undici";
+import type { Clock } from "../kit/clock.ts";
+import { systemClock } from "../kit/system-clock.ts";
 
 const CONNECTIONS = 128;
 const CONNECT_MS = 5000;
@@ -16,7 +18,7 @@ type Reply = { status: number; header(name: string): string | undefined; text: s
 export type ProviderHttpClient = { send(url: string, options: Options): Promise<Reply>; close(): Promise<void> };
 
 /** Throws only for connection errors. Every HTTP response is returned, whatever its status. */
-export function createProviderHttpClient(): ProviderHttpClient {
+export function createProviderHttpClient(clock: Pick<Clock, "after"> = systemClock): ProviderHttpClient {
   const dispatcher = new Agent({
     connections: CONNECTIONS,
     connect: { timeout: CONNECT_MS },
@@ -29,7 +31,7 @@ export function createProviderHttpClient(): ProviderHttpClient {
     async send(url, { method, headers, body, timeoutSeconds }) {
       const limit = new AbortController();
       // Cleared after the response, so that no timer outlives its request.
-      const timer = setTimeout(() => limit.abort(new Error("the provider took too long")), timeoutSeconds * 1000);
+      const timer = clock.after(timeoutSeconds * 1000, () => limit.abort(new Error("the provider took too long")));
       try {
         const packed = body instanceof FormData ? await encodeForm(body) : { headers: {}, body: body ?? null };
         const response = await request(url, {
@@ -43,7 +45,7 @@ export function createProviderHttpClient(): ProviderHttpClient {
         const header = (name: string) => [response.headers[name.toLowerCase()]].flat()[0];
         return { status: response.statusCode, header, text };
       } finally {
-        clearTimeout(timer);
+        timer.stop();
       }
     },
     close: () => dispatcher.close(),

@@ -3,6 +3,7 @@ import { Readable } from "node:stream";
 import { gzipSync } from "node:zlib";
 import { afterAll, describe, expect, test } from "vitest";
 import { useExternalServers } from "../../test/ssrf/external-servers.ts";
+import { systemClock } from "../kit/system-clock.ts";
 import { DEFAULT_MINIMUM_DOWNLOAD_RATE, openResponseBody, type UndiciResponse } from "./response-body.ts";
 import { createUrlFetcher, DEFAULT_FETCH_TIMEOUTS } from "./url-fetcher.ts";
 
@@ -167,7 +168,9 @@ describe("one response on a connection that others use", () => {
 
   test("is closed if it is refused", () => {
     const { body, response } = answer(404);
-    expect(() => openResponseBody(response, 100, DEFAULT_MINIMUM_DOWNLOAD_RATE)).toThrow();
+    expect(() =>
+      openResponseBody(response, { maxBytes: 100, pace: DEFAULT_MINIMUM_DOWNLOAD_RATE, clock: systemClock }),
+    ).toThrow();
     expect(body.destroyed).toBe(true);
   });
 
@@ -176,7 +179,11 @@ describe("one response on a connection that others use", () => {
     const clocks = () => process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
     const before = clocks();
     const read = async () => {
-      for await (const _chunk of openResponseBody(response, 4, DEFAULT_MINIMUM_DOWNLOAD_RATE).bytes)
+      for await (const _chunk of openResponseBody(response, {
+        maxBytes: 4,
+        pace: DEFAULT_MINIMUM_DOWNLOAD_RATE,
+        clock: systemClock,
+      }).bytes)
         expect(clocks()).toBe(before + 1);
     };
     await expect(read()).rejects.toMatchObject({ code: "source_too_large" });

@@ -1,6 +1,7 @@
 // Reads an untrusted response as a file, with limits on size and minimum speed. Any violation closes the connection.
 import type { Dispatcher } from "undici";
 import { Fault } from "../faults.ts";
+import type { Clock } from "../kit/clock.ts";
 
 /** Minimum speed of a download: after `graceMs`, the average must be at least this many bytes per second. */
 export type MinimumDownloadRate = { graceMs: number; bytesPerSecond: number };
@@ -27,15 +28,15 @@ export const readHeader = ({ headers }: UndiciResponse, name: string): string | 
   return Array.isArray(value) ? value[0] : value;
 };
 
-export const openResponseBody = (
-  response: UndiciResponse,
-  maxBytes: number,
-  pace: MinimumDownloadRate,
-): OpenedDownload => {
+type BodyLimits = { maxBytes: number; pace: MinimumDownloadRate; clock: Pick<Clock, "monotonic" | "every"> };
+
+export const openResponseBody = (response: UndiciResponse, { maxBytes, pace, clock }: BodyLimits): OpenedDownload => {
   const type = readHeader(response, "content-type")?.replace(/;.*/, "").trim().toLowerCase();
   const fault = faultOf(response, type, maxBytes);
-  if (!fault)
-    return { media_type: type || "application/octet-stream", bytes: limitBody(response.body, maxBytes, pace) };
+  if (!fault) {
+    const bytes = limitBody(response.body, { maxBytes, pace, clock });
+    return { media_type: type || "application/octet-stream", bytes };
+  }
   discard(response.body);
   throw fault;
 };
@@ -51,14 +52,14 @@ const faultOf = (response: UndiciResponse, type: string | undefined, maxBytes: n
 
 type Body = UndiciResponse["body"];
 
-async function* limitBody(body: Body, maxBytes: number, pace: MinimumDownloadRate): AsyncGenerator<Uint8Array> {
-  const beginning = performance.now();
+async function* limitBody(body: Body, { maxBytes, pace, clock }: BodyLimits): AsyncGenerator<Uint8Array> {
+  const beginning = clock.monotonic();
   let size = 0;
-  const watch = setInterval(() => {
-    const milliseconds = performance.now() - beginning;
+  const watch = clock.every(pace.graceMs / LOOKS_PER_GRACE, () => {
+    const milliseconds = clock.monotonic() - beginning;
     const least = milliseconds < pace.graceMs ? 0 : (milliseconds / 1000) * pace.bytesPerSecond;
     if (size < least) body.destroy(fetchFailed("too_slow"));
-  }, pace.graceMs / LOOKS_PER_GRACE);
+  });
   try {
     for await (const chunk of body as AsyncIterable<Uint8Array>) {
       size += chunk.byteLength;
@@ -67,7 +68,7 @@ async function* limitBody(body: Body, maxBytes: number, pace: MinimumDownloadRat
     }
     if (size === 0) throw fetchFailed("empty");
   } finally {
-    clearInterval(watch);
+    watch.stop();
     discard(body);
   }
 }

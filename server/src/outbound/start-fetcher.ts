@@ -1,5 +1,6 @@
 // Starts the server of the separate fetcher process, on a TCP port or a Unix socket.
 import { chmod, rm } from "node:fs/promises";
+import type { Clock } from "../kit/clock.ts";
 import { createLocalFetcher } from "./create-url-fetcher.ts";
 import type { FetchSettings } from "./fetch-settings.ts";
 import { createFetcherServer } from "./fetcher-server.ts";
@@ -9,8 +10,8 @@ const STOP_MS = 30_000;
 
 type Settings = FetchSettings & { FETCHER_TOKEN: string; PUBLIC_URL: string };
 
-export async function startFetcher(settings: Settings): Promise<{ stop(): Promise<void> }> {
-  const fetcher = createLocalFetcher(settings, settings.PUBLIC_URL);
+export async function startFetcher(settings: Settings, clock: Clock): Promise<{ stop(): Promise<void> }> {
+  const fetcher = createLocalFetcher(settings, settings.PUBLIC_URL, clock);
   const server = createFetcherServer({ fetcher, token: settings.FETCHER_TOKEN });
   const where = settings.FETCHER_LISTEN;
   const path = where.startsWith("unix:") ? where.slice("unix:".length) : undefined;
@@ -27,7 +28,7 @@ export async function startFetcher(settings: Settings): Promise<{ stop(): Promis
   return {
     async stop() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, STOP_MS).unref())]);
+      await Promise.race([closed, new Promise<void>((resolve) => clock.after(STOP_MS, resolve).unref())]);
     },
   };
 }

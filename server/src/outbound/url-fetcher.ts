@@ -2,6 +2,8 @@
 // what the operator allows, follows at most three checked redirects, and enforces size and time limits.
 import { Agent } from "undici";
 import { Fault } from "../faults.ts";
+import type { Clock } from "../kit/clock.ts";
+import { systemClock } from "../kit/system-clock.ts";
 import { createDnsResolver, type DnsResolver } from "./dns-resolver.ts";
 import { createPinnedConnector } from "./pinned-connector.ts";
 import {
@@ -51,6 +53,7 @@ type UrlFetcherOptions = UrlPolicySettings & {
   resolve?: DnsResolver;
   pace?: MinimumDownloadRate;
   wait?: typeof DEFAULT_FETCH_TIMEOUTS;
+  clock?: Clock;
 };
 
 export const createUrlFetcher = (setup: UrlFetcherOptions = {}): StreamingUrlFetcher => {
@@ -59,6 +62,7 @@ export const createUrlFetcher = (setup: UrlFetcherOptions = {}): StreamingUrlFet
     resolve = createDnsResolver(),
     pace = DEFAULT_MINIMUM_DOWNLOAD_RATE,
     wait = DEFAULT_FETCH_TIMEOUTS,
+    clock = systemClock,
   } = setup;
   const policy = createUrlPolicy(setup);
   const settings = {
@@ -97,11 +101,11 @@ export const createUrlFetcher = (setup: UrlFetcherOptions = {}): StreamingUrlFet
       return Promise.race([response, aborted]);
     };
     try {
-      const { media_type, bytes } = openResponseBody(
-        await followRedirects(parseWebUrl(text), request),
-        options.maxBytes,
+      const { media_type, bytes } = openResponseBody(await followRedirects(parseWebUrl(text), request), {
+        maxBytes: options.maxBytes,
         pace,
-      );
+        clock,
+      });
       return { media_type, bytes: asFaults(bytes) };
     } catch (thrown) {
       throw toFetchFault(thrown);

@@ -1,6 +1,7 @@
 // Sends webhook requests to untrusted URLs: only to public hosts and hosts that the operator allows. The URL is
 // checked on every request, redirects are not followed, and only the start of the response is read.
 import { Agent, type Dispatcher } from "undici";
+import type { Clock } from "../kit/clock.ts";
 import { createDnsResolver } from "./dns-resolver.ts";
 import type { FetchSettings } from "./fetch-settings.ts";
 import { createPinnedConnector } from "./pinned-connector.ts";
@@ -29,6 +30,7 @@ export type WebhookHttpClient = {
 export function createWebhookHttpClient(
   env: Pick<FetchSettings, "FETCH_DENY" | "FETCH_PORTS" | "FETCH_DNS_SERVERS">,
   { ownUrl, allowHttp, allowRanges }: { ownUrl: string; allowHttp: boolean; allowRanges: string[] },
+  clock: Pick<Clock, "after">,
 ): WebhookHttpClient {
   const policy = createUrlPolicy({
     allowRanges,
@@ -70,16 +72,16 @@ export function createWebhookHttpClient(
       pending.catch(() => {});
       const response = await Promise.race([pending, timedOut]);
       const retryAfter = [response.headers["retry-after"]].flat()[0];
-      return { status: response.statusCode, retryAfter, text: await readResponseStart(response.body) };
+      return { status: response.statusCode, retryAfter, text: await readResponseStart(response.body, clock) };
     },
     close: () => agent.destroy(),
   };
 }
 
-async function readResponseStart(body: Dispatcher.ResponseData["body"]): Promise<string> {
+async function readResponseStart(body: Dispatcher.ResponseData["body"], clock: Pick<Clock, "after">): Promise<string> {
   const chunks: Uint8Array[] = [];
   let size = 0;
-  const timer = setTimeout(() => body.destroy(), ANSWER_MS);
+  const timer = clock.after(ANSWER_MS, () => body.destroy());
   try {
     for await (const chunk of body as AsyncIterable<Uint8Array>) {
       if (size < KEPT_BYTES) chunks.push(chunk);
@@ -89,7 +91,7 @@ async function readResponseStart(body: Dispatcher.ResponseData["body"]): Promise
   } catch {
     // The status is known, so an error in the body is ignored.
   } finally {
-    clearTimeout(timer);
+    timer.stop();
     body.on("error", () => undefined).destroy();
   }
   return Buffer.concat(chunks).subarray(0, KEPT_BYTES).toString("utf8").replaceAll("\0", "").toWellFormed();

@@ -2,13 +2,14 @@
 // signature on standard output. The program gets no environment variables but PATH.
 import { spawn } from "node:child_process";
 import { PATH } from "../images/decoder-process.ts";
+import { systemClock } from "../kit/system-clock.ts";
 
 const COMMAND_SECONDS = 15;
 const MAX_SIGNATURE_BYTES = 1024;
 
 export async function signWithCommand(command: string, algorithm: string, bytes: Uint8Array): Promise<Uint8Array> {
   const child = spawn(command, [algorithm], { env: { PATH }, cwd: "/", stdio: ["pipe", "pipe", "ignore"] });
-  const timer = setTimeout(() => child.kill("SIGKILL"), COMMAND_SECONDS * 1000);
+  const timer = systemClock.after(COMMAND_SECONDS * 1000, () => child.kill("SIGKILL"));
   const chunks: Buffer[] = [];
   child.stdout.on("data", (chunk: Buffer) => chunks.push(chunk));
   // A program that ends early closes its input. Its exit code says whether it succeeded.
@@ -18,7 +19,7 @@ export async function signWithCommand(command: string, algorithm: string, bytes:
     child.once("error", () => resolve(null));
     child.once("close", resolve);
   });
-  clearTimeout(timer);
+  timer.stop();
   const signature = Buffer.concat(chunks);
   if (exitCode !== 0) throw new Error(`PROVENANCE_SIGN_COMMAND ended with exit code ${exitCode}`);
   if (signature.byteLength === 0 || signature.byteLength > MAX_SIGNATURE_BYTES)

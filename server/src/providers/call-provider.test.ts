@@ -2,6 +2,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
+import { systemClock } from "../kit/system-clock.ts";
 import { createProviderHttpClient, type ProviderHttpClient } from "../outbound/provider-http-client.ts";
 import { callProvider, readProviderFailure } from "./call-provider.ts";
 import type { ProviderContext } from "./provider.ts";
@@ -37,7 +38,8 @@ afterAll(async () => {
 const context: ProviderContext<unknown> = {
   env: {},
   key: "k",
-  now: Date.now,
+  now: systemClock.now,
+  after: systemClock.after,
   send: (url, request) => sender.send(url, { ...request, timeoutSeconds: 1 }),
   timeoutSeconds: 1,
   isPublicUrlReachable: false,

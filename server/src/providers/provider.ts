@@ -6,6 +6,7 @@
 // job was accepted.
 import type { z } from "zod";
 import type { PixelInputs, PixelOutput, PixelTask } from "../images/pixel-tasks.ts";
+import type { Clock } from "../kit/clock.ts";
 import type { Job, Task } from "../kit/operation.ts";
 import type { JsonObject } from "../kit/schemas/run.ts";
 import type { ParameterName } from "../kit/task-parameters.ts";
@@ -199,6 +200,8 @@ export type ProviderContext<Env> = {
   isWeakIsolationAllowed?: boolean | undefined;
   /** Wall clock in milliseconds since 1970, for the time in signatures. */
   now(): number;
+  /** Calls `work` after this time. For the limit of a request that is shorter than `timeoutSeconds`. */
+  after: Clock["after"];
   /** Time after which a submission counts as lost. `send` enforces it. */
   timeoutSeconds: number;
   /** Whether providers can reach our URLs. If not, the adapter must send images as bytes and cannot get callbacks. */
@@ -234,6 +237,7 @@ export type JobNotification = { name: string; value: string; progress?: number; 
 export type NotificationChannel = {
   onNotification(notification: JobNotification): void;
   openWebSocket(url: string, headers: Record<string, string>): WebSocket;
+  clock: Pick<Clock, "after">;
   signal: AbortSignal;
 };
 

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { v7 } from "uuid";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createManualClock } from "../../test/support/manual-clock.ts";
 import {
   createPastRun,
   indexPastRuns,
@@ -14,7 +15,7 @@ import {
   sumEntries,
 } from "../../test/support/past-runs.ts";
 import { startTestDatabase, type TestDatabase } from "../../test/support/test-database.ts";
-import { createManualClock, createTestRuntime } from "../../test/support/test-runtime.ts";
+import { createTestRuntime } from "../../test/support/test-runtime.ts";
 import { resetDailyUsage } from "../db/money/daily-usage.ts";
 import { findLedgerViolations } from "../db/money/ledger-check.ts";
 import { sumUsage } from "../db/money/usage.ts";

@@ -1,5 +1,6 @@
 // A process that is stalled between its claim and its request, or during it, while other processes go on.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createManualClock } from "../../test/support/manual-clock.ts";
 import {
   claimRun,
   createFakeProvider,
@@ -11,7 +12,6 @@ import {
   type TestRuntime,
 } from "../../test/support/step-fixtures.ts";
 import { startTestDatabase, type TestDatabase } from "../../test/support/test-database.ts";
-import { createManualClock } from "../../test/support/test-runtime.ts";
 import { findLatestAttempt } from "../db/runs/attempts.ts";
 import type { RunClaim } from "../db/runs/open-runs.ts";
 import { providerBusy } from "../providers/call-provider.ts";

@@ -35,10 +35,10 @@ export async function withLease<T>(
     if (!lease.isLost) lease.endsAt = renewedAt + milliseconds;
   };
   // A renewal that fails is repeated by the next one.
-  const timer = setInterval(() => void renew().catch(() => {}), milliseconds / 3);
+  const timer = clock.every(milliseconds / 3, () => void renew().catch(() => {}));
   try {
     return await work(lease);
   } finally {
-    clearInterval(timer);
+    timer.stop();
   }
 }

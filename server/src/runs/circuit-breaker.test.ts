@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestDatabase, type TestDatabase } from "../../test/support/test-database.ts";
-import { systemClock } from "../../test/support/test-runtime.ts";
+import { systemClock } from "../kit/system-clock.ts";
 import type { SelectedOffer } from "../providers/provider.ts";
 import { createCircuitBreaker } from "./circuit-breaker.ts";
 

@@ -1,6 +1,5 @@
 // A step that may take long or wait: it holds the claim of its run and renews it, so the reconciler does not start a
 // second invocation beside it. It stops when the claim is lost, when the run is canceled, and at the deadline.
-import { setTimeout as sleep } from "node:timers/promises";
 import { CLAIM_SECONDS } from "../db/runs/open-requests.ts";
 import { type RunClaim, renewClaimOfStep } from "../db/runs/open-runs.ts";
 import { Fault, type FaultCode } from "../faults.ts";
@@ -24,7 +23,7 @@ class StepStopped extends Error {
 }
 
 type StoppedState = "claim_lost" | "canceled";
-type Dependencies = Pick<Services, "database" | "random">;
+type Dependencies = Pick<Services, "database" | "clock" | "random">;
 
 export type ClaimedStep = {
   /** Aborted when the step has ended or must stop. */
@@ -50,9 +49,9 @@ export async function runClaimedStep<T>(
     if (!isRetryable(thrown)) control.abort(thrown);
   };
   // A step that does not wait completes: the next step sees that the run was canceled.
-  const renewal = setInterval(
-    () => void checkClaim({ mayCancel: false }).catch(stop),
+  const renewal = services.clock.every(
     (CLAIM_SECONDS * 1000) / RENEWALS_PER_CLAIM,
+    () => void checkClaim({ mayCancel: false }).catch(stop),
   );
 
   const retryWhileUnavailable = async <R>(attempt: () => Promise<R>): Promise<R> => {
@@ -63,7 +62,7 @@ export async function runClaimedStep<T>(
       } catch (thrown) {
         if (!isRetryable(thrown)) throw thrown;
       }
-      await sleep(delayMs * (0.5 + services.random()), undefined, { signal: control.signal }).catch(() => undefined);
+      await services.clock.sleep(delayMs * (0.5 + services.random()), control.signal).catch(() => undefined);
       control.signal.throwIfAborted();
       // The database may be away too. Nothing is sent to others meanwhile, so the step keeps waiting.
       await checkClaim({ mayCancel: true }).catch((thrown) => {
@@ -79,7 +78,7 @@ export async function runClaimedStep<T>(
     if (thrown instanceof StepStopped) return { state: thrown.state };
     throw thrown;
   } finally {
-    clearInterval(renewal);
+    renewal.stop();
     control.abort(new Error("the step has ended"));
   }
 }

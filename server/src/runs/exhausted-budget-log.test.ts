@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { createManualClock } from "../../test/support/test-runtime.ts";
+import { createManualClock } from "../../test/support/manual-clock.ts";
 import { Fault } from "../faults.ts";
 import { createExhaustedBudgetLog } from "./exhausted-budget-log.ts";
 

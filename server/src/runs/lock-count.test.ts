@@ -1,6 +1,7 @@
 // The locks that the life of a run takes in PostgreSQL, counted after each statement, must not grow with the age
 // of the installation. `db/lock-count.test.ts` does the same for the plan of every statement; this test also sees the
 // locks of indexes, triggers and functions.
+
 import pg from "pg";
 import { v7 } from "uuid";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -26,6 +27,7 @@ import { findRun, tombstoneRun } from "../db/runs/runs.ts";
 import { bindParameters } from "../db/statement.ts";
 import { dispatchDeliveries, recordDeliveryAttempt, renewDeliveryClaim } from "../db/webhooks/delivery-queue.ts";
 import { runWebhookMaintenance } from "../db/webhooks/maintenance.ts";
+import { systemClock } from "../kit/system-clock.ts";
 import { FetchEnv } from "../outbound/fetch-settings.ts";
 import { createWebhookService } from "../webhooks/create-webhook-service.ts";
 import { createFanOut } from "../webhooks/fan-out.ts";
@@ -135,7 +137,7 @@ async function liveThroughRun(db: Database): Promise<void> {
 
 async function deliverWebhooks(db: Database): Promise<void> {
   const settings = { ...WebhookEnv.parse({}), ...FetchEnv.parse({}), PUBLIC_URL: "http://127.0.0.1:7788" };
-  const service = createWebhookService(settings, () => [new Uint8Array(32)]);
+  const service = createWebhookService(settings, () => [new Uint8Array(32)], systemClock);
   const services = { ...createTestRuntime(), ...service, database: db, assets: createFakeAssets("https://x/") };
   const fanOut = createFanOut(services);
   while ((await fanOut()) !== 0);

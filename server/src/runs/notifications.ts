@@ -2,6 +2,7 @@
 // hints. A lost notification only costs time, because every receiver also polls.
 import type { Database } from "../db/connect.ts";
 import { createNotifier } from "../db/notifications.ts";
+import type { Clock } from "../kit/clock.ts";
 
 /** `called_back`: a callback reported that the job has ended, and its ticket is all that is known about it. */
 export type WakeupReason = "ended" | "called_back" | "cancel";
@@ -15,9 +16,14 @@ export type Notifications = {
   resolveWakeup(wakeupId: string, reason: WakeupReason): Promise<void>;
 };
 
-export function createNotifications(database: Database, engine: Pick<Notifications, "resolveWakeup">): Notifications {
-  const queued = createNotifier(database, "gesso_queued");
-  const ended = createNotifier(database, "gesso_ended");
+type Dependencies = { database: Database; clock: Pick<Clock, "after"> };
+
+export function createNotifications(
+  dependencies: Dependencies,
+  engine: Pick<Notifications, "resolveWakeup">,
+): Notifications {
+  const queued = createNotifier(dependencies, "gesso_queued");
+  const ended = createNotifier(dependencies, "gesso_ended");
   return {
     runQueued: (queue) => queued.notify(queue ? `${queue.tenant_id}/${queue.lane}` : "queued"),
     runEnded: (runId) => ended.notify(runId),

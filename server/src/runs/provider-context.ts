@@ -75,6 +75,7 @@ export function createProviderContext(
       }),
     isWeakIsolationAllowed,
     now: clock.now,
+    after: clock.after,
     timeoutSeconds,
     isPublicUrlReachable: callbacks.isPublicUrlReachable,
     unreachableSeconds: options.unreachableSeconds ?? 0,

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { systemClock } from "../kit/system-clock.ts";
 import type { ProviderContext } from "../providers/provider.ts";
 import { recordRequests } from "./record-request.ts";
 
@@ -6,7 +7,8 @@ const CALLBACK = "https://gesso.example/callbacks/fal/1/0/1/signature";
 const context: ProviderContext<unknown> = {
   env: { FAL_KEY: "the-secret-key" },
   key: "k",
-  now: Date.now,
+  now: systemClock.now,
+  after: systemClock.after,
   callbackUrl: CALLBACK,
   send: async () => ({ status: 200, header: () => undefined, text: "{}" }),
   timeoutSeconds: 1,

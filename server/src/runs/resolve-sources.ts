@@ -25,6 +25,7 @@ const FETCH_SECONDS = 30;
 type Dependencies = Pick<
   Services,
   | "database"
+  | "clock"
   | "assets"
   | "http"
   | "images"

@@ -1,7 +1,6 @@
 // Saves what a provider responded to a submission: the ticket of a job, or its results. The response is paid for, so it
 // is saved before anything else and retried while PostgreSQL or storage is unavailable. A response that cannot be
 // requested again is also in the spool, where it survives this process.
-import { setTimeout as pause } from "node:timers/promises";
 import { takeOverAttempt } from "../db/runs/attempts.ts";
 import type { RunClaim } from "../db/runs/open-runs.ts";
 import { saveTicket } from "../db/runs/tickets.ts";
@@ -115,7 +114,7 @@ async function retryUntilSaved<T>(
       if (!isTransient(thrown) || clock.monotonic() >= giveUpAt) throw thrown;
       log.warn({ run_id: attempt.run_id, err: thrown }, "saving a paid response failed; it is retried");
     }
-    await pause(delay);
+    await clock.sleep(delay);
   }
 }
 

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import { afterEach, expect, it, vi } from "vitest";
+import { expect, it } from "vitest";
+import { createManualClock } from "../../test/support/manual-clock.ts";
 import { Fault } from "../faults.ts";
 import type { ThumbnailFile } from "../images/thumbnail.ts";
 import { storeThumbnails } from "./store-thumbnails.ts";
@@ -11,22 +12,22 @@ const thumbnailOf = (text: string, side: number): ThumbnailFile => ({
 });
 const made = { small: thumbnailOf("small", 320), large: thumbnailOf("large", 640), thumbhash: "aGFzaA==" };
 
-afterEach(() => void vi.useRealTimers());
-
 function setUp() {
   const objects = new Map<string, string>();
   const warnings: object[] = [];
   const put = async (key: string, bytes: Uint8Array) => void objects.set(key, Buffer.from(bytes).toString());
+  const clock = createManualClock();
   const dependencies = {
+    clock,
     assets: { storage: { put } as never },
     thumbnails: { make: async () => made },
     log: { warn: (fields: object) => void warnings.push(fields) },
   };
-  return { objects, warnings, dependencies };
+  return { clock, objects, warnings, dependencies };
 }
 
 it("thumbnails are stored beside their file, below the prefix of its tenant and run", async () => {
-  const { dependencies, objects, warnings } = setUp();
+  const { clock, dependencies, objects, warnings } = setUp();
   const { references, files } = await storeThumbnails(dependencies, RUN, FILE);
   const keys = ["small", "large"].map((text) => createHash("sha256").update(text).digest("hex"));
   expect(files).toMatchObject([
@@ -38,6 +39,7 @@ it("thumbnails are stored beside their file, below the prefix of its tenant and 
   const [small, large] = files.map((file) => file.asset_id);
   expect(references).toEqual({ thumbnails: { small, large }, thumbhash: "aGFzaA==" });
   expect(warnings).toEqual([]);
+  expect(clock.timers()).toEqual([]);
 });
 
 it("thumbnails of the same file have the same ids when the step is repeated after a crash", async () => {
@@ -65,13 +67,12 @@ it("a file whose thumbnails cannot be made or stored is kept without them, with 
 });
 
 it("a file whose thumbnails are not stored within 15 s is kept without them", async () => {
-  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-  const { dependencies, warnings } = setUp();
+  const { clock, dependencies, warnings } = setUp();
   const stuck = { ...dependencies, assets: { storage: { put: () => new Promise(() => {}) } as never } };
   const stored = storeThumbnails(stuck, RUN, FILE);
-  await vi.advanceTimersByTimeAsync(14_999);
+  await clock.advance(14_999);
   expect(warnings).toEqual([]);
-  await vi.advanceTimersByTimeAsync(1);
+  await clock.advance(1);
   expect(await stored).toEqual({ references: {}, files: [] });
   expect(warnings).toMatchObject([{ asset_id: FILE.asset_id }]);
 });

@@ -3,6 +3,7 @@
 import { createHash } from "node:crypto";
 import type { FileToInsert, StoredAsset } from "../db/runs/runs.ts";
 import type { ThumbnailFile, ThumbnailMaker } from "../images/thumbnail.ts";
+import type { Clock } from "../kit/clock.ts";
 import type { Log } from "../observe/log.ts";
 import { markFile, readFileParts } from "../provenance/mark-file.ts";
 import type { FileMark } from "../provenance/xmp-packet.ts";
@@ -13,6 +14,7 @@ import { deriveId } from "./ids.ts";
 export type ThumbnailDependencies = {
   assets: Pick<AssetStore, "storage">;
   thumbnails: Pick<ThumbnailMaker, "make">;
+  clock: Pick<Clock, "after">;
   log: Pick<Log, "warn">;
 };
 
@@ -33,10 +35,10 @@ export async function storeThumbnails(
   run: RunRef,
   file: ThumbnailSource,
 ): Promise<StoredThumbnails> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no thumbnails within ${LIMIT_SECONDS} s`)), LIMIT_SECONDS * 1000);
-  });
+  const { promise: timeout, reject } = Promise.withResolvers<never>();
+  const timer = dependencies.clock.after(LIMIT_SECONDS * 1000, () =>
+    reject(new Error(`no thumbnails within ${LIMIT_SECONDS} s`)),
+  );
   try {
     // Work that takes longer goes on. The sweep of orphans deletes what it still stores.
     return await Promise.race([makeAndStore(dependencies, run, file), timeout]);
@@ -45,7 +47,7 @@ export async function storeThumbnails(
     dependencies.log.warn({ run_id: run.run_id, asset_id, err: thrown }, "file stored without thumbnails");
     return NONE;
   } finally {
-    clearTimeout(timer);
+    timer.stop();
   }
 }
 

@@ -2,7 +2,6 @@
 //
 // The attempts row is the lease: it is inserted before the HTTP request and expires after the request has timed out, so
 // no other worker can submit the same job while the request may still be in flight.
-import { setTimeout as pause } from "node:timers/promises";
 import { claimAttempt } from "../db/runs/claim-attempt.ts";
 import { saveWakeup, type WakeupRegistration } from "../db/runs/open-requests.ts";
 import { pauseRun, type RunClaim } from "../db/runs/open-runs.ts";
@@ -68,7 +67,7 @@ export async function submit(
   // If the response of PostgreSQL is lost, the same token claims the attempt again: nothing was sent yet.
   const lease = await claimLease().catch(async (thrown) => {
     if (!isTransient(thrown)) throw thrown;
-    await pause(CLAIM_RETRY_MS);
+    await services.clock.sleep(CLAIM_RETRY_MS);
     return claimLease();
   });
   switch (lease) {

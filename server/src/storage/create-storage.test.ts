@@ -2,12 +2,13 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { systemClock } from "../kit/system-clock.ts";
 import { createStorage, StorageEnv } from "./create-storage.ts";
 
 test("stores files in a folder by default", async () => {
   expect(StorageEnv.parse({})).toMatchObject({ STORAGE: "disk", STORAGE_DIR: ".gesso/storage" });
   const folder = await mkdtemp(join(tmpdir(), "gesso-open-"));
-  const storage = createStorage(StorageEnv.parse({ STORAGE_DIR: folder }));
+  const storage = createStorage(StorageEnv.parse({ STORAGE_DIR: folder }), systemClock);
   await storage.maintenance.checkReady();
   expect(storage.ensureBucket).toBeUndefined();
   await rm(folder, { recursive: true });
@@ -15,12 +16,14 @@ test("stores files in a folder by default", async () => {
 
 test("refuses a bucket without its name, and one key without the other", () => {
   const whole = { STORAGE: "s3", S3_BUCKET: "b", S3_ACCESS_KEY_ID: "k", S3_SECRET_ACCESS_KEY: "s" };
-  expect(createStorage(StorageEnv.parse(whole)).ensureBucket).toBeTypeOf("function");
+  expect(createStorage(StorageEnv.parse(whole), systemClock).ensureBucket).toBeTypeOf("function");
   for (const name of ["S3_BUCKET", "S3_ACCESS_KEY_ID", "S3_SECRET_ACCESS_KEY"]) {
-    expect(() => createStorage(StorageEnv.parse({ ...whole, [name]: undefined }))).toThrow("needs S3_BUCKET");
+    expect(() => createStorage(StorageEnv.parse({ ...whole, [name]: undefined }), systemClock)).toThrow(
+      "needs S3_BUCKET",
+    );
   }
   const { S3_ACCESS_KEY_ID: _id, S3_SECRET_ACCESS_KEY: _secret, ...withRole } = whole;
-  expect(createStorage(StorageEnv.parse(withRole)).ensureBucket).toBeTypeOf("function");
+  expect(createStorage(StorageEnv.parse(withRole), systemClock).ensureBucket).toBeTypeOf("function");
 });
 
 test("refuses invalid settings", () => {

@@ -1,5 +1,6 @@
 // Creates the storage from the settings. Incomplete settings fail at start, not at the first image.
 import { z } from "zod";
+import type { Clock } from "../kit/clock.ts";
 import { createDiskStorage } from "./disk-storage.ts";
 import type { ObjectStorage } from "./object-storage.ts";
 import { createS3Storage } from "./s3-storage.ts";
@@ -31,7 +32,10 @@ export const StorageEnv = z.object({
 export type StorageEnv = z.infer<typeof StorageEnv>;
 
 /** `ensureBucket` exists for S3 storage. A bucket is created only by an explicit call. */
-export const createStorage = (env: StorageEnv): ObjectStorage & { ensureBucket?: () => Promise<void> } => {
+export const createStorage = (
+  env: StorageEnv,
+  clock: Pick<Clock, "sleep" | "after">,
+): ObjectStorage & { ensureBucket?: () => Promise<void> } => {
   if (env.STORAGE === "disk") return createDiskStorage(env.STORAGE_DIR);
   const { S3_BUCKET: bucket, S3_ACCESS_KEY_ID: accessKeyId, S3_SECRET_ACCESS_KEY: secretAccessKey } = env;
   if (!bucket || !accessKeyId !== !secretAccessKey) {
@@ -42,5 +46,5 @@ export const createStorage = (env: StorageEnv): ObjectStorage & { ensureBucket?:
   const credentials = accessKeyId && secretAccessKey ? { accessKeyId, secretAccessKey } : undefined;
   const forcePathStyle = env.S3_FORCE_PATH_STYLE ?? env.S3_ENDPOINT !== undefined;
   const { S3_ENDPOINT: endpoint, S3_REGION: region } = env;
-  return createS3Storage({ endpoint, region, bucket, credentials, forcePathStyle });
+  return createS3Storage({ endpoint, region, bucket, credentials, forcePathStyle, clock });
 };

@@ -2,7 +2,6 @@
 // temporary key and copied to their final key when the hash is known, so no partial object gets a final key.
 import { randomUUID } from "node:crypto";
 import { Readable } from "node:stream";
-import { setTimeout as sleep } from "node:timers/promises";
 import {
   CopyObjectCommand,
   DeleteObjectCommand,
@@ -93,7 +92,7 @@ export const createS3Storage = (options: S3Options): ObjectStorage & { ensureBuc
 };
 
 const putOnce = async (
-  { client, name }: S3Bucket,
+  { client, name, clock }: S3Bucket,
   key: string,
   bytes: Uint8Array,
   mediaType: string,
@@ -101,7 +100,7 @@ const putOnce = async (
   const input = { Bucket: name, Key: key, Body: bytes, ContentType: mediaType, IfNoneMatch: "*" };
   for (let attempt = 1; ; attempt++) {
     try {
-      await withTimeout((limit) => client.send(new PutObjectCommand(input), limit));
+      await withTimeout(clock, (limit) => client.send(new PutObjectCommand(input), limit));
       return;
     } catch (thrown) {
       const status = s3ErrorStatus(thrown);
@@ -109,7 +108,7 @@ const putOnce = async (
       if (status === 412) return;
       // Another write of this key is in progress and can still fail, so it does not count as success.
       if (status !== 409 || attempt === mostTries) throw thrown;
-      await sleep(100 * attempt);
+      await clock.sleep(100 * attempt);
     }
   }
 };
@@ -152,7 +151,7 @@ async function* chain(first: Uint8Array[], rest: AsyncIterable<Uint8Array>): Asy
 }
 
 const multipartUpload = async (
-  { client, name }: S3Bucket,
+  { client, name, clock }: S3Bucket,
   chunks: AsyncIterable<Uint8Array>,
   finish: () => StoredObject,
   mediaType: string,
@@ -164,21 +163,21 @@ const multipartUpload = async (
     await new Upload({ client, params, partSize: heldBytes, queueSize: 2 }).done();
     const stored = finish();
     const copy = { Bucket: name, Key: stored.key, CopySource: `${name}/${temporary}` };
-    await withTimeout((limit) => client.send(new CopyObjectCommand(copy), limit));
+    await withTimeout(clock, (limit) => client.send(new CopyObjectCommand(copy), limit));
     return stored;
   } finally {
     body.destroy();
     const deletion = new DeleteObjectCommand({ Bucket: name, Key: temporary });
     // The outcome is decided. If the deletion fails, the bucket's lifecycle rule removes the object.
-    await withTimeout((limit) => client.send(deletion, limit)).catch(() => undefined);
+    await withTimeout(clock, (limit) => client.send(deletion, limit)).catch(() => undefined);
   }
 };
 
-const bodyOf = async ({ client, name }: S3Bucket, key: string, range?: ByteRange) => {
+const bodyOf = async ({ client, name, clock }: S3Bucket, key: string, range?: ByteRange) => {
   const Range = range && `bytes=${range.start}-${range.end}`;
   try {
     const command = new GetObjectCommand({ Bucket: name, Key: key, Range });
-    return (await withTimeout((limit) => client.send(command, limit))).Body;
+    return (await withTimeout(clock, (limit) => client.send(command, limit))).Body;
   } catch (thrown) {
     // By name and not by status 404, which a missing bucket also returns.
     if ((thrown as Error).name === "NoSuchKey") return undefined;
@@ -192,10 +191,10 @@ const emptyBody = {
   transformToByteArray: async () => new Uint8Array(),
 };
 
-const headOf = async ({ client, name }: S3Bucket, key: string): Promise<ObjectHead | undefined> => {
+const headOf = async ({ client, name, clock }: S3Bucket, key: string): Promise<ObjectHead | undefined> => {
   try {
     const command = new HeadObjectCommand({ Bucket: name, Key: key });
-    const { ContentLength, ETag } = await withTimeout((limit) => client.send(command, limit));
+    const { ContentLength, ETag } = await withTimeout(clock, (limit) => client.send(command, limit));
     return { size_bytes: ContentLength ?? 0, ...(ETag && { etag: ETag }) };
   } catch (thrown) {
     if (s3ErrorStatus(thrown) === 404) return undefined;
@@ -203,19 +202,19 @@ const headOf = async ({ client, name }: S3Bucket, key: string): Promise<ObjectHe
   }
 };
 
-const deleteSome = async ({ client, name }: S3Bucket, keys: string[]): Promise<void> => {
+const deleteSome = async ({ client, name, clock }: S3Bucket, keys: string[]): Promise<void> => {
   const Delete = { Objects: keys.map((Key) => ({ Key })), Quiet: true };
   const command = new DeleteObjectsCommand({ Bucket: name, Delete });
-  const { Errors: failures = [] } = await withTimeout((limit) => client.send(command, limit));
+  const { Errors: failures = [] } = await withTimeout(clock, (limit) => client.send(command, limit));
   const first = failures.find((failure) => failure.Code !== "NoSuchKey");
   if (first) throw new Error(`S3 could not delete ${failures.length} objects: ${first.Code} ${first.Key}`);
 };
 
-async function* listAll({ client, name }: S3Bucket, prefix: string): AsyncGenerator<ListedObject> {
+async function* listAll({ client, name, clock }: S3Bucket, prefix: string): AsyncGenerator<ListedObject> {
   let ContinuationToken: string | undefined;
   do {
     const command = new ListObjectsV2Command({ Bucket: name, Prefix: prefix, ContinuationToken });
-    const page = await withTimeout((limit) => client.send(command, limit));
+    const page = await withTimeout(clock, (limit) => client.send(command, limit));
     for (const { Key, Size = 0, LastModified = new Date() } of page.Contents ?? []) {
       if (!Key || Key.startsWith(`${TEMPORARY_PREFIX}/`)) continue;
       yield { key: Key, size_bytes: Size, modified_at: LastModified };

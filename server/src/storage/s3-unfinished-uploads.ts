@@ -13,32 +13,32 @@ import { type S3Bucket, s3ErrorStatus, withTimeout } from "./s3-client.ts";
 const prefix = `${TEMPORARY_PREFIX}/`;
 
 /** Only uploads under the temporary prefix: other programs may upload to the same bucket. */
-export const abortUnfinishedUploads = async ({ client, name }: S3Bucket, before: Date): Promise<number> => {
+export const abortUnfinishedUploads = async ({ client, name, clock }: S3Bucket, before: Date): Promise<number> => {
   let count = 0;
   let page: Partial<ListMultipartUploadsCommandOutput> = {};
   do {
     const from = { KeyMarker: page.NextKeyMarker, UploadIdMarker: page.NextUploadIdMarker };
     const command = new ListMultipartUploadsCommand({ Bucket: name, Prefix: prefix, ...from });
-    page = await withTimeout((limit) => client.send(command, limit));
+    page = await withTimeout(clock, (limit) => client.send(command, limit));
     for (const { Key, UploadId, Initiated } of page.Uploads ?? []) {
       if (!Key?.startsWith(prefix) || !Initiated || Initiated >= before) continue;
       const abort = new AbortMultipartUploadCommand({ Bucket: name, Key, UploadId });
-      await withTimeout((limit) => client.send(abort, limit)).catch(unlessGone);
+      await withTimeout(clock, (limit) => client.send(abort, limit)).catch(unlessGone);
       count++;
     }
   } while (page.IsTruncated);
   return count;
 };
 
-export const deleteTemporaryObjects = async ({ client, name }: S3Bucket, before: Date): Promise<number> => {
+export const deleteTemporaryObjects = async ({ client, name, clock }: S3Bucket, before: Date): Promise<number> => {
   let count = 0;
   let ContinuationToken: string | undefined;
   do {
     const list = new ListObjectsV2Command({ Bucket: name, Prefix: prefix, ContinuationToken });
-    const page = await withTimeout((limit) => client.send(list, limit));
+    const page = await withTimeout(clock, (limit) => client.send(list, limit));
     for (const { Key, LastModified } of page.Contents ?? []) {
       if (!LastModified || LastModified >= before) continue;
-      await withTimeout((limit) => client.send(new DeleteObjectCommand({ Bucket: name, Key }), limit));
+      await withTimeout(clock, (limit) => client.send(new DeleteObjectCommand({ Bucket: name, Key }), limit));
       count++;
     }
     ContinuationToken = page.NextContinuationToken;

@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { systemClock } from "../kit/system-clock.ts";
 import { FetchEnv } from "../outbound/fetch-settings.ts";
 import { createWebhookService } from "./create-webhook-service.ts";
 import { WebhookEnv } from "./settings.ts";
@@ -7,7 +8,7 @@ import { WebhookEnv } from "./settings.ts";
 const refusal = (env: Record<string, string>, url: string) => {
   const settings = { ...WebhookEnv.parse(env), ...FetchEnv.parse(env), PUBLIC_URL: "https://gesso.example" };
   try {
-    createWebhookService(settings, () => [new Uint8Array(32)]).httpClient.check(url);
+    createWebhookService(settings, () => [new Uint8Array(32)], systemClock).httpClient.check(url);
     return undefined;
   } catch (thrown) {
     return (thrown as { details: { reason: string } }).details.reason;

@@ -1,4 +1,5 @@
 // Creates the webhook service from the settings.
+import type { Clock } from "../kit/clock.ts";
 import type { SecretKeys } from "../kit/secret-keys.ts";
 import type { FetchSettings } from "../outbound/fetch-settings.ts";
 import { createWebhookHttpClient } from "../outbound/webhook-http-client.ts";
@@ -13,12 +14,17 @@ type Settings = WebhookSettings & FetchSettings & { PUBLIC_URL: string };
 export const createWebhookService = (
   settings: Settings,
   deriveKeys: (purpose: string) => SecretKeys,
+  clock: Pick<Clock, "after">,
 ): WebhookService => ({
-  httpClient: createWebhookHttpClient(settings, {
-    ownUrl: settings.PUBLIC_URL,
-    allowHttp: settings.WEBHOOK_ALLOW_HTTP,
-    allowRanges: settings.WEBHOOK_ALLOW_CIDRS,
-  }),
+  httpClient: createWebhookHttpClient(
+    settings,
+    {
+      ownUrl: settings.PUBLIC_URL,
+      allowHttp: settings.WEBHOOK_ALLOW_HTTP,
+      allowRanges: settings.WEBHOOK_ALLOW_CIDRS,
+    },
+    clock,
+  ),
   secretCipher: createSecretCipher(deriveKeys("webhook secrets")),
   signingKeys: (tenantId) => deriveKeys(`webhook signatures of ${tenantId}`).map(createSigningKey),
   keysUrl: (tenantId) => `${settings.PUBLIC_URL}/.well-known/webhook-keys?tenant=${tenantId}`,

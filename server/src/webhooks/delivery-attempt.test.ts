@@ -1,5 +1,6 @@
 // Attempts against real receivers that do everything a receiver can do, on a real database: what is written down, when
 // the next one is due, and how much of a destination is used.
+
 import { createServer as createSecureServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { v7 } from "uuid";
@@ -23,6 +24,7 @@ import {
   requeueAllDeliveries,
   requeueExpiredDeliveries,
 } from "../db/webhooks/delivery-queue.ts";
+import { systemClock } from "../kit/system-clock.ts";
 import { FetchEnv } from "../outbound/fetch-settings.ts";
 import { createWebhookService } from "./create-webhook-service.ts";
 import { attemptDelivery } from "./delivery-attempt.ts";
@@ -79,7 +81,7 @@ function servicesWith(env: Record<string, string>): WebhookServices {
     FETCH_DNS_SERVERS: names.server,
   };
   const parsed = { ...WebhookEnv.parse(settings), ...FetchEnv.parse(fetching), PUBLIC_URL: "http://127.0.0.1:7788" };
-  const service = createWebhookService(parsed, () => [new Uint8Array(32)]);
+  const service = createWebhookService(parsed, () => [new Uint8Array(32)], systemClock);
   return { ...createTestRuntime(), ...service, database: database.db, assets: createFakeAssets() };
 }
 

@@ -1,4 +1,5 @@
 // No event stops the fan-out: batches are bounded by bytes, and an event that cannot become deliveries is set aside.
+
 import { v7 } from "uuid";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createFakeAssets } from "../../test/support/fake-assets.ts";
@@ -8,6 +9,7 @@ import { createTestRuntime } from "../../test/support/test-runtime.ts";
 import { connectDatabase } from "../db/connect.ts";
 import { MAX_WEBHOOKS_PER_TENANT } from "../db/webhooks/endpoints.ts";
 import { checkSetAsideEvents } from "../doctor/check-set-aside-events.ts";
+import { systemClock } from "../kit/system-clock.ts";
 import { FetchEnv } from "../outbound/fetch-settings.ts";
 import { createWebhookService } from "./create-webhook-service.ts";
 import { createFanOut } from "./fan-out.ts";
@@ -23,7 +25,7 @@ let services: WebhookServices;
 beforeAll(async () => {
   database = await startTestDatabase({ hasOwnServer: true });
   const settings = { ...WebhookEnv.parse({}), ...FetchEnv.parse({}), PUBLIC_URL: "http://127.0.0.1:7788" };
-  const service = createWebhookService(settings, () => [new Uint8Array(32)]);
+  const service = createWebhookService(settings, () => [new Uint8Array(32)], systemClock);
   services = {
     ...createTestRuntime({ log }),
     ...service,

@@ -1,4 +1,5 @@
 // From the log to messages, on a real database: none left out, none made twice, however many read at once.
+
 import { createHash } from "node:crypto";
 import { v7 } from "uuid";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -7,6 +8,7 @@ import { startTestDatabase, type TestDatabase } from "../../test/support/test-da
 import { createTestRuntime } from "../../test/support/test-runtime.ts";
 import { LOG_START, listEventsAfter } from "../db/event-log.ts";
 import { commitFanOut, readFanOutCursor } from "../db/webhooks/fan-out.ts";
+import { systemClock } from "../kit/system-clock.ts";
 import { FetchEnv } from "../outbound/fetch-settings.ts";
 import { createWebhookService } from "./create-webhook-service.ts";
 import { createFanOut } from "./fan-out.ts";
@@ -20,7 +22,7 @@ let services: WebhookServices;
 beforeAll(async () => {
   database = await startTestDatabase({ hasOwnServer: true });
   const settings = { ...WebhookEnv.parse({}), ...FetchEnv.parse({}), PUBLIC_URL: "http://127.0.0.1:7788" };
-  const service = createWebhookService(settings, () => [new Uint8Array(32)]);
+  const service = createWebhookService(settings, () => [new Uint8Array(32)], systemClock);
   services = { ...createTestRuntime(), ...service, database: database.db, assets: createFakeAssets("https://x/") };
 }, 60_000);
 afterAll(async () => {

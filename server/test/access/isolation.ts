@@ -36,7 +36,7 @@ export async function startTestApi(
   const composed = composeServices(config, "api", NO_TRACING);
   const { checkInstallation } = composed;
   const services = { ...composed.services, checkInstallation, database: wrap(composed.services.database) };
-  const runWaiter = await createRunWaiter(services.database);
+  const runWaiter = await createRunWaiter(services);
   const checks = { required: { database: async () => {} }, degrading: { storage: async () => {} } };
   const streams = createEventStreams(services, config);
   const clientRequests = createClientRequests({ ...services, holder: 0 });

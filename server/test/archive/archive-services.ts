@@ -4,7 +4,8 @@ import { createCrashPoint } from "../../src/observe/crash-points.ts";
 import type { ArchiveDependencies } from "../../src/runs/archive.ts";
 import { createAssetStore } from "../../src/storage/asset-store.ts";
 import { createDiskStorage } from "../../src/storage/disk-storage.ts";
-import { createManualClock, createTestRuntime } from "../support/test-runtime.ts";
+import { createManualClock } from "../support/manual-clock.ts";
+import { createTestRuntime } from "../support/test-runtime.ts";
 
 export const ARCHIVE_AFTER_DAYS = 30;
 

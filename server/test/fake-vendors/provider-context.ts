@@ -1,4 +1,5 @@
 // The context of an adapter that a test calls directly: settings that point at a fake vendor, and real sockets.
+import { systemClock } from "../../src/kit/system-clock.ts";
 import { createProviderHttpClient } from "../../src/outbound/provider-http-client.ts";
 import type { Provider, ProviderContext } from "../../src/providers/provider.ts";
 import { runPixelTask } from "../support/isolated-pixels.ts";
@@ -20,7 +21,8 @@ export function createFakeProviderContext(
     env: provider.env.parse(env),
     key: "01990c3e-2f00-7000-8000-6f0c1a2b3c4d-0-1",
     send: (url, request) => sender.send(url, { ...request, timeoutSeconds }),
-    now: Date.now,
+    now: systemClock.now,
+    after: systemClock.after,
     timeoutSeconds,
     isPublicUrlReachable: false,
     unreachableSeconds: 0,

@@ -1,7 +1,9 @@
 // Calls the adapter directly, as a worker does, with servers and graphs of a check.
+
 import { setTimeout as pause } from "node:timers/promises";
 import sharp from "sharp";
 import type { Job } from "../../src/kit/operation.ts";
+import { systemClock } from "../../src/kit/system-clock.ts";
 import { openProviderWebSocket } from "../../src/outbound/provider-websocket.ts";
 import { readProviderFailure } from "../../src/providers/call-provider.ts";
 import { comfyui } from "../../src/providers/comfyui.ts";
@@ -61,6 +63,7 @@ export function createAdapterClient(urls: string[], graphs: string) {
       const watching = comfyui.watch!(comfyui.env.parse(settings), {
         onNotification: (notification) => void received.push(notification),
         openWebSocket: openProviderWebSocket,
+        clock: systemClock,
         signal: end.signal,
       });
       await pause(1000);

@@ -1,5 +1,6 @@
 // Two real servers behind one adapter: how jobs are shared, and what becomes of them when a response is lost, when a
 // server is killed and when it starts again without its queue.
+import { systemClock } from "../../src/kit/system-clock.ts";
 import { openProviderWebSocket } from "../../src/outbound/provider-websocket.ts";
 import { comfyui } from "../../src/providers/comfyui.ts";
 import type { JobNotification, Ticket } from "../../src/providers/provider.ts";
@@ -66,6 +67,7 @@ export async function checkServerLoss(check: Check, servers: ComfyuiProcess[], g
       const watching = comfyui.watch!(comfyui.env.parse(env), {
         onNotification: hear,
         openWebSocket: openProviderWebSocket,
+        clock: systemClock,
         signal: end.signal,
       });
       return async () => {

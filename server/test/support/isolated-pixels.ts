@@ -1,9 +1,9 @@
 // Pixel tasks for tests of adapters: real isolated processes, shared by the tests of a file.
 import { createDecoderPool } from "../../src/images/decoder-pool.ts";
 import { createPixelTasks } from "../../src/images/pixel-tasks.ts";
+import { systemClock } from "../../src/kit/system-clock.ts";
 import type { ProviderContext } from "../../src/providers/provider.ts";
 import { createProviderContext } from "../../src/runs/provider-context.ts";
-import { systemClock } from "./test-runtime.ts";
 
 let pixelTasks: ReturnType<typeof createPixelTasks> | undefined;
 

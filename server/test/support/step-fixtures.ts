@@ -14,6 +14,7 @@ import { Fault } from "../../src/faults.ts";
 import type { ThumbnailFile, Thumbnails } from "../../src/images/thumbnail.ts";
 import type { Clock } from "../../src/kit/clock.ts";
 import type { Job } from "../../src/kit/operation.ts";
+import { systemClock } from "../../src/kit/system-clock.ts";
 import type { CrashPoint } from "../../src/observe/crash-points.ts";
 import { honourAll } from "../../src/providers/parameter-support.ts";
 import type {
@@ -33,7 +34,7 @@ import type { ResponseSpool, SpooledResponse } from "../../src/runs/response-spo
 import type { RunTimeouts } from "../../src/runs/run-settings.ts";
 import type { Services } from "../../src/runs/services.ts";
 import { createMemoryLog } from "./queued-runs.ts";
-import { createTestRuntime, systemClock } from "./test-runtime.ts";
+import { createTestRuntime } from "./test-runtime.ts";
 
 export class SimulatedCrash extends Error {}
 

@@ -1,19 +1,11 @@
 // The runtime of tests: real time, real ids, default settings and a log that drops everything, unless a test overrides
 // it.
 import { v7 } from "uuid";
-import type { Clock } from "../../src/kit/clock.ts";
+import { systemClock } from "../../src/kit/system-clock.ts";
 import { NO_METRICS } from "../../src/observe/metrics.ts";
 import { NO_TRACING } from "../../src/observe/tracing.ts";
 import { parseRunSettings, RetentionEnv, RunLimitsEnv } from "../../src/runs/run-settings.ts";
 import type { ProcessRuntime } from "../../src/runs/services.ts";
-
-export const systemClock: Clock = { now: () => Date.now(), monotonic: () => performance.now() };
-
-/** A clock that a test moves by setting `at`, in milliseconds; both readings follow it. */
-export function createManualClock(at = 0): Clock & { at: number } {
-  const clock = { at, now: () => clock.at, monotonic: () => clock.at };
-  return clock;
-}
 
 export const createTestRuntime = (overrides: Partial<ProcessRuntime> = {}): ProcessRuntime => ({
   clock: systemClock,

@@ -225,6 +225,7 @@ function respondWithEvents(
       for (const image of listImages(row)) yield* writeCompletedEvent(services, { row, image, type }, format);
     },
     onEnd: releaseSlot,
+    clock: services.clock,
   });
   return call.context.body(ReadableStream.from(events) as globalThis.ReadableStream, 200, {
     "content-type": "text/event-stream; charset=utf-8",

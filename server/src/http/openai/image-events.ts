@@ -1,8 +1,8 @@
 // Streams a run to OpenAI's clients as server-sent events: comments while the run is in progress, then one `completed`
 // event per image, or an `error` event. Providers report no partial images, so there are no such events.
-import { setTimeout as sleep } from "node:timers/promises";
 import type { RunRow } from "../../db/runs/runs.ts";
 import { toFault } from "../../faults.ts";
+import type { Clock } from "../../kit/clock.ts";
 import { toErrorResponse } from "./openai-error.ts";
 
 /** Shorter than the idle timeouts of common proxies. */
@@ -14,6 +14,7 @@ export type StreamedRun = {
   writeImages(row: RunRow): AsyncIterable<Uint8Array>;
   /** Called once, when the stream ends or the client is gone. */
   onEnd(): void;
+  clock: Pick<Clock, "sleep">;
   keepAliveMs?: number;
 };
 
@@ -21,6 +22,7 @@ export async function* writeImageEvents({
   waitForEnd,
   writeImages,
   onEnd,
+  clock,
   keepAliveMs = KEEP_ALIVE_MS,
 }: StreamedRun): AsyncGenerator<Uint8Array> {
   const stop = new AbortController();
@@ -30,7 +32,7 @@ export async function* writeImageEvents({
     const ending = waitForEnd();
     ending.catch(() => {});
     for (;;) {
-      const pause = sleep(keepAliveMs, undefined, { signal: stop.signal }).catch(() => undefined);
+      const pause = clock.sleep(keepAliveMs, stop.signal).catch(() => undefined);
       const row = await Promise.race([ending, pause]);
       if (row) {
         yield* writeImages(row);

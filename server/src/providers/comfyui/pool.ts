@@ -83,7 +83,7 @@ export async function chooseServer(
   const servers = serversOf(context.env);
   if (servers.length === 1) return servers[0]!;
   const results = await Promise.allSettled(
-    servers.map((server) => withTimeout(readServerStatus(context, server, needs))),
+    servers.map((server) => withTimeout(context, readServerStatus(context, server, needs))),
   );
   const statuses = results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
   const lost = results.find((result) => result.status === "rejected");
@@ -127,12 +127,10 @@ async function filesIn(context: ComfyuiContext, server: string, folder: string):
   return callComfyui(context, server, { path, reply: z.array(z.string()) }).catch(() => undefined);
 }
 
-async function withTimeout<T>(result: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<never>((_, reject) => {
-    const tooLate = () =>
-      reject(providerFault("provider_error", { kind: "unsent", cause: "the server did not respond in time" }));
-    timer = setTimeout(tooLate, STATUS_TIMEOUT_SECONDS * 1000);
-  });
-  return Promise.race([result, timeout]).finally(() => clearTimeout(timer));
+async function withTimeout<T>({ after }: ComfyuiContext, result: Promise<T>): Promise<T> {
+  const { promise: timeout, reject } = Promise.withResolvers<never>();
+  const timer = after(STATUS_TIMEOUT_SECONDS * 1000, () =>
+    reject(providerFault("provider_error", { kind: "unsent", cause: "the server did not respond in time" })),
+  );
+  return Promise.race([result, timeout]).finally(timer.stop);
 }

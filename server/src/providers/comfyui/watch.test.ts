@@ -1,8 +1,10 @@
 // The lines to the servers: what is heard of a job, in which order, and when listening ends by itself.
+
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type FakeComfyui, poolEnv, startFakePool } from "../../../test/fake-vendors/comfyui.ts";
 import { createFakeProviderContext } from "../../../test/fake-vendors/provider-context.ts";
 import { createSampleJob } from "../../../test/fake-vendors/sample-jobs.ts";
+import { systemClock } from "../../kit/system-clock.ts";
 import { openProviderWebSocket } from "../../outbound/provider-websocket.ts";
 import { comfyui } from "../comfyui.ts";
 import type { JobNotification, Ticket } from "../provider.ts";
@@ -32,6 +34,7 @@ const watch = (more = {}) =>
   comfyui.watch!(comfyui.env.parse(settings(more)), {
     onNotification: (news) => void heard.push(news),
     openWebSocket: openProviderWebSocket,
+    clock: systemClock,
     signal: line.signal,
   });
 const lines = () => boxes.reduce((sum, box) => sum + box.lines(), 0);
@@ -111,7 +114,12 @@ describe("a notification", () => {
 describe("an older connection that closes later", () => {
   it("does not silence the newer one for longer than the allowed silence", async () => {
     const older = new AbortController();
-    const channel = { onNotification: () => {}, openWebSocket: openProviderWebSocket, signal: older.signal };
+    const channel = {
+      onNotification: () => {},
+      openWebSocket: openProviderWebSocket,
+      clock: systemClock,
+      signal: older.signal,
+    };
     const env = ComfyuiEnv.parse(settings());
     const watchingOlder = comfyui.watch!(env, channel);
     await until(() => lines() === 2);

@@ -1,5 +1,6 @@
 // Receives progress over one WebSocket per server. A server reports an idle queue only after the results of the job
 // can be read, so that report triggers a poll.
+import type { Timer } from "../../kit/clock.ts";
 import type { JobNotification, NotificationChannel } from "../provider.ts";
 import { CLIENT_ID, type ComfyuiEnv, credentials, serversOf } from "./pool.ts";
 
@@ -34,34 +35,37 @@ export async function watchServers(
   const ended = AbortSignal.any([channel.signal, over.signal]);
   if (ended.aborted) return;
   const sockets = serversOf(env).map((server) => listen(server, env, channel));
-  const timers: NodeJS.Timeout[] = [];
+  const timers: Timer[] = [];
   await new Promise<void>((resolve) => {
     ended.addEventListener("abort", () => resolve(), { once: true });
     for (const socket of sockets) {
       let wasOpen = false;
-      const silence = setTimeout(() => wasOpen && over.abort(), silenceMs);
-      timers.push(silence);
+      const endIfSilent = () => channel.clock.after(silenceMs, () => wasOpen && over.abort());
+      const position = timers.push(endIfSilent()) - 1;
       socket.addEventListener("open", () => {
         wasOpen = true;
       });
-      socket.addEventListener("message", () => silence.refresh());
+      socket.addEventListener("message", () => {
+        timers[position]?.stop();
+        timers[position] = endIfSilent();
+      });
       socket.addEventListener("close", () => {
         if (wasOpen) over.abort();
-        else timers.push(setTimeout(() => over.abort(), PATIENCE_MS));
+        else timers.push(channel.clock.after(PATIENCE_MS, () => over.abort()));
       });
     }
   });
-  for (const timer of timers) clearTimeout(timer);
-  await Promise.all(sockets.map(close));
+  for (const timer of timers) timer.stop();
+  await Promise.all(sockets.map((socket) => close(socket, channel)));
 }
 
 /** Waits for the server to close too: a connection that is opened before would be removed with this one. */
-function close(socket: WebSocket): Promise<void> {
+function close(socket: WebSocket, { clock }: Pick<NotificationChannel, "clock">): Promise<void> {
   if (socket.readyState === WebSocket.CLOSED) return Promise.resolve();
   return new Promise((resolve) => {
-    const late = setTimeout(resolve, CLOSE_MS);
+    const late = clock.after(CLOSE_MS, resolve);
     socket.addEventListener("close", () => {
-      clearTimeout(late);
+      late.stop();
       resolve();
     });
     socket.close();

@@ -7,7 +7,9 @@ import type { DecoderProcess } from "../../images/decoder-process.ts";
 import type { DecoderMessage } from "../../images/decoder-protocol.ts";
 import { decoderSandboxProfiles, describeIsolationProblem } from "../../images/decoder-sandbox.ts";
 import { joinParts } from "../../images/pixel-tasks.ts";
+import type { Clock, Timer } from "../../kit/clock.ts";
 import type { JsonObject } from "../../kit/schemas/run.ts";
+import { systemClock } from "../../kit/system-clock.ts";
 import { jobFailed, providerFault } from "../call-provider.ts";
 import { exceedsLimit, HOLE_TOO_LARGE, rejectInput } from "./local-task.ts";
 
@@ -35,13 +37,19 @@ export type ModelLimits = {
 const PROGRAM = fileURLToPath(new URL("./isolated/model-worker.ts", import.meta.url));
 const watchMilliseconds = 250;
 
-type ModelProcessOptions = { program?: string; folder: string; limits: ModelLimits; isWeakAllowed?: boolean };
+type ModelProcessOptions = {
+  program?: string;
+  folder: string;
+  limits: ModelLimits;
+  isWeakAllowed?: boolean;
+  clock?: Clock;
+};
 
 export function createModelProcess(name: ModelName, options: ModelProcessOptions) {
-  const { program = PROGRAM, folder, limits, isWeakAllowed = false } = options;
+  const { program = PROGRAM, folder, limits, isWeakAllowed = false, clock = systemClock } = options;
   let model: DecoderProcess | undefined;
   let last: Promise<unknown> = Promise.resolve();
-  let idle: NodeJS.Timeout | undefined;
+  let idle: Timer | undefined;
 
   const start = async (): Promise<DecoderProcess> => {
     const profiles = decoderSandboxProfiles({
@@ -53,7 +61,7 @@ export function createModelProcess(name: ModelName, options: ModelProcessOptions
       // A job must end within its submission timeout, also on a busy machine.
       keepsPriority: true,
     });
-    const chosen = await chooseSandbox(profiles);
+    const chosen = await chooseSandbox(profiles, clock);
     const problem = describeIsolationProblem(chosen?.sandbox);
     if (chosen && (!problem || isWeakAllowed)) return chosen.first;
     chosen?.first.end();
@@ -66,30 +74,30 @@ export function createModelProcess(name: ModelName, options: ModelProcessOptions
   };
 
   const perform = async (request: ModelRequest, seconds: number): Promise<Uint8Array> => {
-    clearTimeout(idle);
+    idle?.stop();
     model ??= await start();
     try {
-      const reply = await requestWithin(model, request, { seconds, mostMegabytes: limits.mostMegabytes });
+      const reply = await requestWithin(model, request, { seconds, mostMegabytes: limits.mostMegabytes, clock });
       // A process without a reply is not used again.
       if (reply instanceof Error) end();
       return readReply(reply);
     } finally {
-      idle = setTimeout(end, limits.idleSeconds * 1000).unref();
+      idle = clock.after(limits.idleSeconds * 1000, end).unref();
     }
   };
 
   return {
     /** Waiting and work together take at most this many seconds. */
     async perform(request: ModelRequest, seconds: number): Promise<Uint8Array> {
-      const beginning = performance.now();
+      const beginning = clock.monotonic();
       const before = last;
       let leave = () => {};
       last = new Promise<void>((done) => {
         leave = done;
       }).then(() => before);
       try {
-        await turn(before, Math.min(limits.waitSeconds, seconds / 2));
-        return await perform(request, seconds - (performance.now() - beginning) / 1000);
+        await turn(before, Math.min(limits.waitSeconds, seconds / 2), clock);
+        return await perform(request, seconds - (clock.monotonic() - beginning) / 1000);
       } finally {
         leave();
       }
@@ -100,11 +108,11 @@ export function createModelProcess(name: ModelName, options: ModelProcessOptions
   };
 }
 
-async function turn(before: Promise<unknown>, seconds: number): Promise<void> {
+async function turn(before: Promise<unknown>, seconds: number, clock: Clock): Promise<void> {
   const { promise: tooLong, resolve } = Promise.withResolvers<"too long">();
-  const timer = setTimeout(() => resolve("too long"), seconds * 1000);
+  const timer = clock.after(seconds * 1000, () => resolve("too long"));
   const first = await Promise.race([before, tooLong]);
-  clearTimeout(timer);
+  timer.stop();
   if (first === "too long") {
     throw providerFault("provider_error", {
       kind: "busy",
@@ -116,21 +124,21 @@ async function turn(before: Promise<unknown>, seconds: number): Promise<void> {
 
 const OUT_OF_MEMORY = /out of memory|allocation failed|bad_alloc|cannot allocate memory/i;
 
-type RequestLimits = { seconds: number; mostMegabytes: number };
+type RequestLimits = { seconds: number; mostMegabytes: number; clock: Clock };
 
 /** The reply of the process, or why there is none. */
 async function requestWithin(
   model: DecoderProcess,
   { image, mask, ...header }: ModelRequest,
-  { seconds, mostMegabytes }: RequestLimits,
+  { seconds, mostMegabytes, clock }: RequestLimits,
 ): Promise<DecoderMessage | Error> {
   const { promise: excess, resolve } = Promise.withResolvers<"excess">();
-  const watch = setInterval(() => {
+  const watch = clock.every(watchMilliseconds, () => {
     if (megabytesOf(model.pid) > mostMegabytes) resolve("excess");
-  }, watchMilliseconds);
+  });
   const request = joinParts(header, mask ? [image, mask] : [image]);
   const reply = await Promise.race([model.request(request, seconds), excess]);
-  clearInterval(watch);
+  watch.stop();
   const errorOutput = reply === "died" ? model.stderrTail() : "";
   // The limit of the process itself can end it before the next look from outside.
   if (reply === "excess" || OUT_OF_MEMORY.test(errorOutput)) return jobFailed(`needed more than ${mostMegabytes} MB`);
