@@ -1,6 +1,7 @@
 // Rate limits on real buckets in a real database, with a clock and a random number that the test decides.
 import { v7 } from "uuid";
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { connectOnClock, installDatabaseClock } from "../../test/support/database-clock.ts";
 import { createManualClock } from "../../test/support/manual-clock.ts";
 import { createCallerRecord } from "../../test/support/tenants.ts";
 import { startTestDatabase, type TestDatabase } from "../../test/support/test-database.ts";
@@ -11,13 +12,17 @@ import { createRateLimiter, RateLimitEnv } from "./rate-limit.ts";
 let database: TestDatabase;
 beforeAll(async () => {
   database = await startTestDatabase();
+  await installDatabaseClock(database);
 });
 afterAll(() => database?.stop());
-afterEach(() => void vi.useRealTimers());
 
 const NO_LIMITS = { TENANT_REQUESTS_PER_MINUTE: 0, TENANT_RUNS_PER_MINUTE: 0 };
-const openLimiter = (env: Record<string, number> = {}, random = 0, on: Database = database.db) => {
-  const clock = createManualClock(1000);
+const openLimiter = (
+  env: Record<string, number> = {},
+  random = 0,
+  clock = createManualClock(1000),
+  on: Database = database.db,
+) => {
   const settings = RateLimitEnv.parse({ ...NO_LIMITS, ...env });
   return { limiter: createRateLimiter({ database: on, clock, random: () => random }, settings), clock };
 };
@@ -103,20 +108,19 @@ describe("a rate limit", () => {
   });
 
   it("that is changed applies at once", async () => {
-    const { limiter, clock } = openLimiter();
+    const clock = createManualClock(1000);
+    const db = connectOnClock(database, clock);
+    const { limiter } = openLimiter({}, 0, clock, db);
     const caller = newCaller({ tenant: { requests_per_minute: 1 } });
     await limiter.consume(caller, "requests");
     await expect(limiter.consume(caller, "requests")).rejects.toEqual(refused("requests"));
     const raised = { ...caller, tenant: { weight: 1, limits: { requests_per_minute: 60_000 } } };
     // The shared bucket keeps its contents and is refilled faster: a thousand tokens a second.
-    const attempt = async () => {
-      clock.at += 100;
-      return limiter.consume(raised, "requests").then(
-        () => "accepted",
-        () => "refused",
-      );
-    };
-    await expect.poll(attempt).toBe("accepted");
+    await expect(limiter.consume(raised, "requests")).rejects.toEqual(refused("requests"));
+    await clock.advance(100);
+    for (let n = 0; n < 100; n++) await limiter.consume(raised, "requests");
+    await expect(limiter.consume(raised, "requests")).rejects.toEqual(refused("requests"));
+    await db.close();
     expect(limiter.headers(raised)!.policy).toBe('"requests";q=60000;w=60');
   });
 
@@ -179,13 +183,15 @@ it("open runs are limited per tenant by default, and per key if the key says so"
 });
 
 describe("idle tokens", () => {
-  const openIdle = async (on: Database = database.db) => {
-    vi.useFakeTimers({ toFake: ["setInterval"] });
-    const { limiter, clock } = openLimiter({ TENANT_REQUESTS_PER_MINUTE: 10 }, 0, on);
+  const openIdle = async () => {
+    const clock = createManualClock(1000);
+    const db = connectOnClock(database, clock);
+    const { limiter } = openLimiter({ TENANT_REQUESTS_PER_MINUTE: 10 }, 0, clock, db);
     const caller = newCaller();
     (await limiter.consume(caller, "requests"))();
     return {
       clock,
+      db,
       hasLocalBucket: () => limiter.headers(caller)!.left !== "",
       async sharedTokens() {
         const text = "select floor(tokens)::int as tokens from token_buckets where bucket = $1";
@@ -196,30 +202,26 @@ describe("idle tokens", () => {
   };
 
   it("are returned to the shared bucket after a second, for other processes", async () => {
-    const { clock, hasLocalBucket, sharedTokens } = await openIdle();
-    clock.at += 999;
-    vi.advanceTimersByTime(500);
+    const { clock, db, hasLocalBucket, sharedTokens } = await openIdle();
+    await clock.advance(999);
     expect([hasLocalBucket(), await sharedTokens()]).toEqual([true, 9]);
-    clock.at += 1;
-    vi.advanceTimersByTime(500);
-    await expect.poll(hasLocalBucket).toBe(false);
-    expect(await sharedTokens()).toBe(10);
+    await clock.advance(1);
+    expect([hasLocalBucket(), await sharedTokens()]).toEqual([false, 10]);
+    await db.close();
   });
 
   it("survive a failure of the database, and the local bucket is dropped later", async () => {
     let failures = 0;
-    const unreliable: Database = { ...database.db };
-    const { clock, hasLocalBucket } = await openIdle(unreliable);
-    unreliable.execute = async () => {
+    const { clock, db, hasLocalBucket } = await openIdle();
+    db.execute = async () => {
       failures++;
       throw new Error("no database");
     };
-    clock.at += 1000;
-    vi.advanceTimersByTime(500);
-    await expect.poll(() => failures).toBe(1);
-    expect(hasLocalBucket()).toBe(true);
-    vi.advanceTimersByTime(500);
-    await expect.poll(hasLocalBucket).toBe(false);
+    await clock.advance(1000);
+    expect([failures, hasLocalBucket()]).toEqual([1, true]);
+    await clock.advance(500);
+    expect(hasLocalBucket()).toBe(false);
+    await db.close();
   });
 });
 

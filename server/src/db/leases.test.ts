@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { connectOnClock, installDatabaseClock } from "../../test/support/database-clock.ts";
+import { createManualClock } from "../../test/support/manual-clock.ts";
 import { startTestDatabase, type TestDatabase } from "../../test/support/test-database.ts";
 import { acquireLeases, countLeaseHolders, releaseLeases } from "./leases.ts";
 import { claimOutboxItems, deleteOutboxItem, insertOutboxItem } from "./runs/outbox.ts";
@@ -19,12 +21,19 @@ describe("leases", () => {
   });
 
   it("are renewed by their holder and refused to others until they run out", async () => {
-    expect(await acquireLeases(database.db, "first", ["duty/a"], 0.5)).toEqual(["duty/a"]);
-    expect(await acquireLeases(database.db, "second", ["duty/a"], 5)).toEqual([]);
-    expect(await acquireLeases(database.db, "first", ["duty/a"], 0.5)).toEqual(["duty/a"]);
-    await new Promise((resolve) => setTimeout(resolve, 700));
-    expect(await acquireLeases(database.db, "second", ["duty/a"], 5)).toEqual(["duty/a"]);
-    expect(await countLeaseHolders(database.db, "duty/")).toBe(1);
+    await installDatabaseClock(database);
+    const clock = createManualClock();
+    const db = connectOnClock(database, clock);
+    const take = async (holder: string) => (await acquireLeases(db, holder, ["duty/a"], 5)).length === 1;
+    expect([await take("first"), await take("second")]).toEqual([true, false]);
+    await clock.advance(4000);
+    expect([await take("first"), await take("second")]).toEqual([true, false]);
+    await clock.advance(5000);
+    expect([await countLeaseHolders(db, "duty/"), await take("second")]).toEqual([0, false]);
+    await clock.advance(1);
+    expect([await take("second"), await take("first")]).toEqual([true, false]);
+    expect(await countLeaseHolders(db, "duty/")).toBe(1);
+    await db.close();
   });
 
   it("are free at once when their holder leaves", async () => {

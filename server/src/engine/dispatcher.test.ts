@@ -1,7 +1,8 @@
 // The dispatcher process: one of several leads, is woken by notifications, and stops dispatching when it loses its
-// lease.
-import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+// lease. All dispatchers and the database are on one clock, which the test moves.
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { connectOnClock, installDatabaseClock } from "../../test/support/database-clock.ts";
+import { createManualClock, type ManualClock } from "../../test/support/manual-clock.ts";
 import { createDispatchServices, deleteOpenRuns, insertQueuedRuns, tenantId } from "../../test/support/queued-runs.ts";
 import { startTestDatabase, type TestDatabase } from "../../test/support/test-database.ts";
 import type { Database } from "../db/connect.ts";
@@ -10,106 +11,149 @@ import { listQueues } from "../db/runs/queue.ts";
 import { startDispatcher } from "./dispatcher.ts";
 import type { Loop } from "./loop.ts";
 
+const POLL_MS = 250;
+const FULL_RETRY_MS = 20;
+const RENEW_MS = 2000;
+
 let database: TestDatabase;
 beforeAll(async () => {
   database = await startTestDatabase();
+  await installDatabaseClock(database);
 });
 afterAll(() => database?.stop());
 
-const running: { loop: Loop; holder: string }[] = [];
-beforeEach(() => deleteOpenRuns(database.db));
+let clock: ManualClock;
+let db: Database;
+const running: Loop[] = [];
+beforeEach(async () => {
+  clock = createManualClock();
+  db = connectOnClock(database, clock);
+  await deleteOpenRuns(db);
+  await db.query("test.clear", "delete from leases");
+});
 afterEach(async () => {
-  for (const { loop, holder } of running.splice(0)) {
-    await loop.stop();
-    await releaseLeases(database.db, holder);
-  }
+  await Promise.all(running.splice(0).map((loop) => loop.stop()));
+  expect(clock.timers().filter(({ isRef }) => isRef)).toEqual([]);
+  await db.close();
 });
 
-const start = async (holder: string, workerSlots = 50, db: Database = database.db) => {
+const start = async (holder: string, { workerSlots = 50, on = db } = {}) => {
   const started: string[] = [];
-  const services = createDispatchServices({ database: db, workerSlots });
-  const engineClient = { startRun: async ({ run_id }: { run_id: string }) => void started.push(run_id) };
-  const loop = await startDispatcher(services, engineClient as never, holder);
-  running.push({ loop, holder });
-  return { started, loop };
+  let onStart = () => {};
+  const services = createDispatchServices({ database: on, workerSlots, clock });
+  const startRun = async ({ run_id }: { run_id: string }) => {
+    started.push(run_id);
+    onStart();
+  };
+  const loop = await startDispatcher(services, { startRun } as never, holder);
+  running.push(loop);
+  /** Resolves when so many runs have started, without moving the clock. */
+  const hasStarted = (count: number) =>
+    new Promise<void>((resolve) => {
+      onStart = () => started.length >= count && resolve();
+      onStart();
+    });
+  return { started, loop, hasStarted };
 };
-const queueRun = (n: number) => insertQueuedRuns(database.db, tenantId(n), "a", 1);
-const waitForLeader = () =>
-  vi.waitFor(async () => expect(await countLeaseHolders(database.db, "dispatch")).toBe(1), WITHIN);
-const WITHIN = { timeout: 5000, interval: 20 };
+const queueRun = (n: number) => insertQueuedRuns(db, tenantId(n), "a", 1);
 
 describe("the dispatcher", () => {
   it("starts queued runs, also those that it was not notified of", async () => {
     const { started } = await start("only");
+    await clock.advance(POLL_MS);
     await queueRun(1);
-    await vi.waitFor(() => expect(started).toHaveLength(1), WITHIN);
+    await clock.advance(POLL_MS - 1);
+    expect(started).toEqual([]);
+    await clock.advance(1);
+    expect(started).toHaveLength(1);
   });
 
   it("starts a run at once when it is notified", async () => {
-    const { started } = await start("only");
-    await waitForLeader();
-    await sleep(100);
+    const { hasStarted } = await start("only");
+    await clock.advance(POLL_MS);
     await queueRun(1);
     await queueRun(2);
     const queues = `${tenantId(1)}/a ${tenantId(2)}/a`;
-    const queuedAt = performance.now();
-    await database.db.query("test.notify", "select pg_notify('gesso_queued', $1)", [queues]);
-    await vi.waitFor(() => expect(started).toHaveLength(2), { ...WITHIN, interval: 5 });
-    expect(performance.now() - queuedAt).toBeLessThan(1000);
+    await db.query("test.notify", "select pg_notify('gesso_queued', $1)", [queues]);
+    // No timer fires meanwhile, so nothing but the notification starts them.
+    await hasStarted(2);
+    expect(clock.at).toBe(POLL_MS);
   });
 
   it("looks again soon while runs are queued and none may start", async () => {
-    const { started } = await start("only", 0);
-    await insertQueuedRuns(database.db, tenantId(1), "a", 3);
-    await vi.waitFor(() => expect(started).toHaveLength(1), WITHIN);
+    const { started } = await start("only", { workerSlots: 0 });
+    await clock.advance(POLL_MS);
+    await insertQueuedRuns(db, tenantId(1), "a", 3);
+    await clock.advance(POLL_MS);
+    expect(started).toHaveLength(1);
+    expect(clock.timers()).toContainEqual({ ms: FULL_RETRY_MS, dueAt: expect.any(Number), isRef: false });
     // A run that does not start within a second no longer takes part in the capacity, so the next one follows.
-    await vi.waitFor(() => expect(started).toHaveLength(3), WITHIN);
+    await clock.advance(999);
+    expect(started).toHaveLength(1);
+    await clock.advance(FULL_RETRY_MS);
+    expect(started).toHaveLength(2);
+    await clock.advance(1000 + FULL_RETRY_MS);
+    expect(started).toHaveLength(3);
   });
 
   it("leaves dispatching to the leader, and takes over when the leader is gone", async () => {
     const first = await start("first");
-    await waitForLeader();
+    await clock.advance(POLL_MS);
     const second = await start("second");
     await queueRun(1);
-    await vi.waitFor(() => expect(first.started).toHaveLength(1), WITHIN);
-    await database.db.query("test.notify", "select pg_notify('gesso_queued', $1)", ["any"]);
-    await first.loop.stop();
-    await releaseLeases(database.db, "first");
-    await queueRun(2);
-    await vi.waitFor(() => expect(second.started).toHaveLength(1), WITHIN);
+    await clock.advance(POLL_MS);
     expect(first.started).toHaveLength(1);
+    await first.loop.stop();
+    await releaseLeases(db, "first");
+    await queueRun(2);
+    await clock.advance(RENEW_MS + POLL_MS);
+    expect([first.started.length, second.started.length]).toEqual([1, 1]);
+  });
+
+  it("takes over from a leader that was killed when its lease has expired, and not before", async () => {
+    await acquireLeases(db, "killed", ["dispatch"], 6);
+    const { started } = await start("next");
+    await queueRun(1);
+    await clock.advance(6000);
+    expect([started.length, await countLeaseHolders(db, "dispatch")]).toEqual([0, 0]);
+    await clock.advance(RENEW_MS);
+    expect([started.length, await countLeaseHolders(db, "dispatch")]).toEqual([1, 1]);
   });
 
   it("stops dispatching when another process holds the lease", async () => {
     const { started } = await start("slow");
     await queueRun(1);
-    await vi.waitFor(() => expect(started).toHaveLength(1), WITHIN);
-    await releaseLeases(database.db, "slow");
-    expect(await acquireLeases(database.db, "other", ["dispatch"], 60)).toEqual(["dispatch"]);
-    await sleep(2500);
-    await queueRun(2);
-    await sleep(600);
+    await clock.advance(POLL_MS);
     expect(started).toHaveLength(1);
-    expect(await listQueues(database.db)).toHaveLength(1);
-    await releaseLeases(database.db, "other");
+    await releaseLeases(db, "slow");
+    expect(await acquireLeases(db, "other", ["dispatch"], 60)).toEqual(["dispatch"]);
+    await clock.advance(RENEW_MS);
+    await queueRun(2);
+    await clock.advance(10 * RENEW_MS);
+    expect(started).toHaveLength(1);
+    expect(await listQueues(db)).toHaveLength(1);
   });
 
   it("gives the first runs of a new leader by weight, however late the weights arrive", async () => {
     await database.owner.query("test.weight", "insert into tenants (tenant_id, name, weight) values ($1, 'heavy', 3)", [
       tenantId(31),
     ]);
-    await insertQueuedRuns(database.db, tenantId(31), "a", 100);
-    await insertQueuedRuns(database.db, tenantId(32), "a", 100);
+    await insertQueuedRuns(db, tenantId(31), "a", 100);
+    await insertQueuedRuns(db, tenantId(32), "a", 100);
+    const arrival = Promise.withResolvers<void>();
     const slow: Database = {
-      ...database.db,
+      ...db,
       async execute(statement: { name: string }, ...values: never[]) {
-        if (statement.name === "queue.list_weights") await sleep(600);
-        return (database.db.execute as (...all: unknown[]) => unknown)(statement, ...values);
+        if (statement.name === "queue.list_weights") await arrival.promise;
+        return (db.execute as (...all: unknown[]) => unknown)(statement, ...values);
       },
     } as Database;
-    const { started } = await start("only", 8, slow);
-    await vi.waitFor(() => expect(started.length).toBeGreaterThan(0), WITHIN);
-    const [row] = await database.db.query<{ heavy: number; all: number }>(
+    const { started, hasStarted } = await start("only", { workerSlots: 8, on: slow });
+    await clock.advance(10 * POLL_MS);
+    expect(started).toEqual([]);
+    arrival.resolve();
+    await hasStarted(8);
+    const [row] = await db.query<{ heavy: number; all: number }>(
       "test.shares",
       "select count(*) filter (where tenant_id = $1)::int as heavy, count(*)::int as all from open_runs where run_id = any($2)",
       [tenantId(31), started],
@@ -122,7 +166,7 @@ describe("the dispatcher", () => {
     await loop.stop();
     await queueRun(1);
     loop.wake();
-    await sleep(400);
+    await clock.advance(10 * RENEW_MS);
     expect(started).toEqual([]);
   });
 });

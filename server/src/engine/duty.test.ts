@@ -1,32 +1,50 @@
-// A duty is done by one process at a time, also if its work takes longer than its lease.
-import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+// A duty is done by one process at a time, also if its work takes longer than its lease. All processes and the database
+// are on one clock, which the test moves.
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { connectOnClock, installDatabaseClock } from "../../test/support/database-clock.ts";
+import { createManualClock, type ManualClock } from "../../test/support/manual-clock.ts";
 import { createMemoryLog } from "../../test/support/queued-runs.ts";
 import { startTestDatabase, type TestDatabase } from "../../test/support/test-database.ts";
 import type { Database } from "../db/connect.ts";
-import { systemClock } from "../kit/system-clock.ts";
 import { type DutyContext, startDuty } from "./duty.ts";
 import type { Loop } from "./loop.ts";
 
-const LEASE_SECONDS = 0.6;
+const LEASE_MS = 15_000;
+const RENEWAL_MS = LEASE_MS / 3;
+const INTERVAL_MS = 1000;
+const LOST = "the lease of a duty was lost during its work; the work is stopped";
 
 let database: TestDatabase;
 beforeAll(async () => {
   database = await startTestDatabase();
-}, 60_000);
+  await installDatabaseClock(database);
+});
 afterAll(() => database?.stop());
 
+let clock: ManualClock;
+let db: Database;
+let messages: string[];
+let contextOf: (holder: string, on?: Database) => DutyContext;
 const loops: Loop[] = [];
+beforeEach(async () => {
+  clock = createManualClock();
+  db = connectOnClock(database, clock);
+  const memory = createMemoryLog();
+  messages = memory.messages;
+  contextOf = (holder, on = db) => ({ database: on, clock, log: memory.log, holder });
+  await db.query("test.clear", "delete from leases");
+});
 afterEach(async () => {
-  await Promise.all(loops.splice(0).map((loop) => loop.stop()));
+  const stopped = Promise.all(loops.splice(0).map((loop) => loop.stop()));
+  // Work that sleeps on the clock ends only if time goes on.
+  await clock.advance(10 * LEASE_MS);
+  await stopped;
+  await db.close();
 });
 
-const { log, messages } = createMemoryLog();
-const contextOf = (holder: string, db: Database = database.db): DutyContext => ({
-  ...{ database: db, clock: systemClock, log, holder },
-});
-const start = (context: DutyContext, name: string, work: (signal: AbortSignal) => Promise<boolean>) =>
-  loops.push(startDuty(context, { name, intervalMs: 20, work, leaseSeconds: LEASE_SECONDS }));
+const start = (context: DutyContext, work: (signal: AbortSignal) => Promise<boolean>) =>
+  loops.push(startDuty(context, { name: "duty/test", intervalMs: INTERVAL_MS, work }));
+const untilAborted = (signal: AbortSignal) => new Promise((resolve) => signal.addEventListener("abort", resolve));
 
 describe("a duty", () => {
   it("has no second leader while its work takes longer than its lease", async () => {
@@ -36,61 +54,71 @@ describe("a duty", () => {
     const workAs = (holder: string) => async () => {
       workers.add(holder);
       most = Math.max(most, workers.size);
-      await sleep(LEASE_SECONDS * 2000);
+      await clock.sleep(3 * LEASE_MS);
       workers.delete(holder);
       finished++;
       return false;
     };
-    for (const holder of ["one", "two", "three"]) start(contextOf(holder), "duty/long", workAs(holder));
-    await vi.waitFor(() => expect(finished).toBeGreaterThan(1), { timeout: 10_000 });
-    expect(most).toBe(1);
+    for (const holder of ["one", "two", "three"]) start(contextOf(holder), workAs(holder));
+    await clock.advance(7 * LEASE_MS);
+    expect([most, finished]).toEqual([1, 2]);
+    expect(messages).toEqual([]);
   });
 
   it("renews its lease after a third of its length, and not in every turn", async () => {
-    let [turns, renewals] = [0, 0];
+    let turns = 0;
+    const renewedAt: number[] = [];
     const execute: Database["execute"] = (...args) => {
-      renewals++;
-      return database.db.execute(...args);
+      renewedAt.push(clock.at);
+      return db.execute(...args);
     };
-    const startedAt = systemClock.monotonic();
-    start(contextOf("patient", { ...database.db, execute }), "duty/often", async () => ++turns < 0);
-    await vi.waitFor(() => expect(turns).toBeGreaterThan(10), { timeout: 5000 });
-    const thirds = (systemClock.monotonic() - startedAt) / ((LEASE_SECONDS * 1000) / 3);
-    expect(renewals).toBeLessThanOrEqual(Math.floor(thirds) + 1);
-    expect(renewals).toBeLessThan(turns / 2);
+    start(contextOf("patient", { ...db, execute }), async () => ++turns < 0);
+    await clock.advance(3 * RENEWAL_MS + INTERVAL_MS / 2);
+    expect(turns).toBe(16);
+    expect(renewedAt).toEqual([0, RENEWAL_MS, 2 * RENEWAL_MS, 3 * RENEWAL_MS]);
   });
 
   it("aborts its work when another process has taken its lease", async () => {
-    const stopped = vi.fn();
-    start(contextOf("first"), "duty/stolen", async (signal) => {
-      await new Promise((resolve) => signal.addEventListener("abort", resolve));
-      stopped();
+    let abortedAt: number | undefined;
+    start(contextOf("first"), async (signal) => {
+      await untilAborted(signal);
+      abortedAt ??= clock.at;
       return false;
     });
-    await sleep(100);
-    await database.owner.query("test.steal", "update leases set holder = 'thief', until = now() + interval '1 minute'");
-    await vi.waitFor(() => expect(stopped).toHaveBeenCalledOnce(), { timeout: 5000 });
-    expect(messages).toContain("the lease of a duty was lost during its work; the work is stopped");
+    await clock.advance(RENEWAL_MS / 2);
+    await db.query("test.steal", "update leases set holder = 'thief', until = now() + interval '10 minutes'");
+    await clock.advance(RENEWAL_MS / 2 - 1);
+    expect(abortedAt).toBeUndefined();
+    await clock.advance(1);
+    expect([abortedAt, messages]).toEqual([RENEWAL_MS, [LOST]]);
   });
 
   it("aborts its work before another process can take the lease of a process that lost the database", async () => {
     let isCut = false;
-    const execute: Database["execute"] = (...args) =>
-      isCut ? Promise.reject(new Error("cut")) : database.db.execute(...args);
-    let abortedAt = 0;
-    let takenAt = 0;
-    start(contextOf("cut", { ...database.db, execute }), "duty/cut", async (signal) => {
-      await new Promise((resolve) => signal.addEventListener("abort", resolve));
-      abortedAt ||= systemClock.monotonic();
+    const execute: Database["execute"] = (...args) => (isCut ? Promise.reject(new Error("cut")) : db.execute(...args));
+    let abortedAt: number | undefined;
+    let takenAt: number | undefined;
+    start(contextOf("cut", { ...db, execute }), async (signal) => {
+      await untilAborted(signal);
+      abortedAt ??= clock.at;
       return false;
     });
-    await sleep(100);
+    await clock.waitForTimer(LEASE_MS);
     isCut = true;
-    start(contextOf("healthy"), "duty/cut", async () => {
-      takenAt ||= systemClock.monotonic();
+    start(contextOf("healthy"), async () => {
+      takenAt ??= clock.at;
       return false;
     });
-    await vi.waitFor(() => expect([abortedAt, takenAt]).not.toContain(0), { timeout: 5000 });
-    expect(abortedAt).toBeLessThan(takenAt);
+    await clock.advance(LEASE_MS);
+    expect([abortedAt, takenAt]).toEqual([LEASE_MS, undefined]);
+    await clock.advance(INTERVAL_MS);
+    expect(takenAt).toBe(LEASE_MS + INTERVAL_MS);
+  });
+
+  it("leaves no timers behind when it has stopped", async () => {
+    start(contextOf("only"), async () => false);
+    await clock.advance(INTERVAL_MS);
+    await loops.splice(0)[0]!.stop();
+    expect(clock.timers()).toEqual([]);
   });
 });

@@ -1,5 +1,7 @@
 // What a submission makes of every kind of failure, on a real database.
+
 import { beforeEach, describe, expect, it, vi } from "vitest";
+import { createManualClock } from "../../test/support/manual-clock.ts";
 import { claimAttemptAt, createFakeProvider, done, requestTo, requeue } from "../../test/support/step-fixtures.ts";
 import { setUpStep } from "../../test/support/step-setup.ts";
 import { contentRefused, modelUnavailable, providerBusy, providerFault } from "../providers/call-provider.ts";
@@ -142,21 +144,21 @@ describe("a resent request that the provider may already have accepted", () => {
 });
 
 it("the lease is renewed while a provider responds only with the result", async () => {
-  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+  const clock = createManualClock();
+  runtime.clock = clock;
   try {
     createFakeProvider("first", { synchronousSeconds: 300 }, first);
     use(first);
     first.submit = async () => {
-      vi.advanceTimersByTime(24_000);
+      await clock.advance(24_000);
       return done("pixels");
     };
     const executed = vi.spyOn(database.db, "execute");
     expect(await send()).toMatchObject({ state: "produced" });
     const renewals = executed.mock.calls.filter(([{ name }]) => name === "attempts.renew_lease");
     expect(renewals).toHaveLength(2);
-    expect(vi.getTimerCount()).toBe(0);
+    expect(clock.timers()).toEqual([]);
   } finally {
-    vi.useRealTimers();
     vi.restoreAllMocks();
   }
 });

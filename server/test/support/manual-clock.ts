@@ -11,6 +11,8 @@ export type ManualClock = Clock & {
   at: number;
   /** Fires all timers that become due within this time, in order, with the clock at the time of each. */
   advance(ms: number): Promise<void>;
+  /** Has the clock wait for this before it fires the next timer: for work in progress that is not on the clock. */
+  settleWith(wait: () => Promise<void>): void;
   /** In the order in which they fire. */
   timers(): PendingTimer[];
   /** Resolves as soon as a timer of this length is pending. The code under test has then reached its wait. */
@@ -22,8 +24,13 @@ type Entry = PendingTimer & { order: number; interval: number | undefined; work(
 export function createManualClock(at = 0): ManualClock {
   const entries = new Set<Entry>();
   let waiting: { ms: number; resolve(): void }[] = [];
+  const settlers: (() => Promise<void>)[] = [];
   let order = 0;
 
+  const settle = async () => {
+    await turnOfEventLoop();
+    for (const wait of settlers) await wait();
+  };
   const start = (ms: number, work: () => void, interval?: number): Timer => {
     const entry: Entry = { ms, work, interval, dueAt: clock.at + Math.max(ms, 0), isRef: true, order: order++ };
     entries.add(entry);
@@ -72,7 +79,7 @@ export function createManualClock(at = 0): ManualClock {
     async advance(ms) {
       const end = clock.at + ms;
       for (;;) {
-        await turnOfEventLoop();
+        await settle();
         const next = inOrder()[0];
         if (!next || next.dueAt > end) break;
         // The clock never goes backwards, also for a timer that was due before `at` was set.
@@ -81,6 +88,7 @@ export function createManualClock(at = 0): ManualClock {
       }
       clock.at = Math.max(clock.at, end);
     },
+    settleWith: (wait) => void settlers.push(wait),
     timers: () => inOrder().map(({ ms, dueAt, isRef }) => ({ ms, dueAt, isRef })),
     waitForTimer: (ms) =>
       [...entries].some((entry) => entry.ms === ms)

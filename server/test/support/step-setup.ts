@@ -35,7 +35,7 @@ export function setUpStep(defaults: StepOptions = {}) {
 
   /** Configures these providers and no others. */
   const use = (...fakes: FakeProvider[]) => {
-    Object.assign(providers, createTestProviders(fakes));
+    Object.assign(providers, createTestProviders(fakes, runtime.clock));
     Object.assign(services, createStepServices({ database: database.db, runtime, providers }));
   };
   const reset = async ({ offer, timeouts, deadlineSeconds }: StepOptions) => {
