@@ -8,7 +8,7 @@ import { bootstrapFirstKey } from "./bootstrap-first-key.ts";
 let database: TestDatabase;
 beforeAll(async () => {
   database = await startTestDatabase();
-}, 60_000);
+});
 afterAll(() => database?.stop());
 
 const holderOf = (key: string) => createApiKeyLookup(database.db, systemClock).find({ digest: hashApiKey(key) });

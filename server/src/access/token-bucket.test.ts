@@ -10,7 +10,7 @@ let database: TestDatabase;
 let asked = 0;
 beforeAll(async () => {
   database = await startTestDatabase();
-}, 60_000);
+});
 afterAll(() => database?.stop());
 
 let count = 0;

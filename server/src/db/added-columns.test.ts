@@ -49,7 +49,7 @@ describe("prepared statements", () => {
     const statements = [...registeredStatements.values()].flat();
     expect(statements.length).toBeGreaterThan(150);
     expect(await findBrokenStatements(statements)).toEqual([]);
-  }, 30_000);
+  });
 
   it("would fail with `select *`", async () => {
     const text = "select * from tenants";

@@ -28,7 +28,7 @@ import { startClaimedRun } from "./runs/start-run.ts";
 let database: TestDatabase;
 beforeAll(async () => {
   database = await startTestDatabase({ hasOwnServer: true });
-}, 60_000);
+});
 afterAll(() => database?.stop());
 
 const INSERT = "insert into events (run_id, event_id, tenant_id, type) values ($1, $2, $3, 'run.progress')";
@@ -90,7 +90,7 @@ describe("the order of the log", () => {
     seen.push(...(await listEventsAfter(database.db, seen.at(-1)!, 100)));
     expect(seen.map(({ event_id }) => event_id).sort()).toEqual(written.sort());
     expect(seen.every((event, index) => index === 0 || isPositionAfter(event, seen[index - 1]!))).toBe(true);
-  }, 60_000);
+  });
 
   it("holds back what is committed while an older transaction is under way, and loses neither", async () => {
     const from = await readLogHead(database.db);

@@ -6,7 +6,7 @@ import { readInstallationFigures } from "./installation-figures.ts";
 let database: TestDatabase;
 beforeAll(async () => {
   database = await startTestDatabase();
-}, 60_000);
+});
 afterAll(() => database?.stop());
 
 const insertRun = (values: string) =>

@@ -8,7 +8,7 @@ import { claimOutboxItems, deleteOutboxItem, insertOutboxItem } from "./runs/out
 let database: TestDatabase;
 beforeAll(async () => {
   database = await startTestDatabase();
-}, 60_000);
+});
 afterAll(() => database?.stop());
 
 const names = Array.from({ length: 16 }, (_, index) => `dispatch/${index}`);

@@ -16,7 +16,7 @@ let statements: CompiledStatement[];
 beforeAll(async () => {
   database = await startTestDatabase();
   statements = await loadStatements();
-}, 60_000);
+});
 afterAll(() => database?.stop());
 
 async function loadStatements(): Promise<CompiledStatement[]> {
@@ -83,5 +83,5 @@ describe("every statement", () => {
     });
     expect(growing).toEqual([]);
     expect(Math.max(...Object.values(young!))).toBeLessThan(64);
-  }, 300_000);
+  });
 });

@@ -11,7 +11,7 @@ import { runWebhookMaintenance } from "./webhooks/maintenance.ts";
 let database: TestDatabase;
 beforeAll(async () => {
   database = await startTestDatabase();
-}, 60_000);
+});
 afterAll(() => database?.stop());
 
 const TENANT = v7();
@@ -76,7 +76,7 @@ describe("maintenance", () => {
       expect([table, await countRows(table)]).toEqual([table, table === "webhook_deliveries" ? 1 : 0]);
     }
     expect(rowsPerSecond).toBeGreaterThan(1000);
-  }, 120_000);
+  });
 
   it("waits for no reader or writer, and none waits for it", async () => {
     const other = new pg.Client({ connectionString: database.url, options: "-c role=gesso_system" });
@@ -91,7 +91,7 @@ describe("maintenance", () => {
     expect(performance.now() - start).toBeLessThan(5000);
     await other.query("rollback");
     await other.end();
-  }, 30_000);
+  });
 });
 
 const newRun = (run_id: string): NewRun => ({

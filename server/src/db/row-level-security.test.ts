@@ -22,7 +22,7 @@ beforeAll(async () => {
       );
     }
   }
-}, 60_000);
+});
 afterAll(() => database?.stop());
 
 const INSUFFICIENT_PRIVILEGE = "42501";

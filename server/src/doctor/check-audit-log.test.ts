@@ -10,7 +10,7 @@ const secrets = { GESSO_SECRET: "a secret that is long enough to be one", GESSO_
 let database: TestDatabase;
 beforeAll(async () => {
   database = await startTestDatabase();
-}, 60_000);
+});
 afterAll(() => database?.stop());
 
 const check = (DATABASE_URL = database.url) =>

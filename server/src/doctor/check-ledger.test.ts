@@ -7,7 +7,7 @@ import { checkLedger } from "./check-ledger.ts";
 let database: TestDatabase;
 beforeAll(async () => {
   database = await startTestDatabase();
-}, 60_000);
+});
 afterAll(() => database?.stop());
 
 const check = (url = database.url) => checkLedger({ DATABASE_URL: url });

@@ -14,7 +14,7 @@ let pair: PostgresPair;
 beforeAll(async () => {
   alone = await startTestDatabase();
   pair = await startPostgresPair(directory);
-}, 120_000);
+});
 afterAll(async () => {
   await alone?.stop();
   await pair?.stop();

@@ -7,7 +7,7 @@ import { checkStorageUsage } from "./check-storage-usage.ts";
 let database: TestDatabase;
 beforeAll(async () => {
   database = await startTestDatabase();
-}, 60_000);
+});
 afterAll(() => database?.stop());
 
 const check = (url = database.url) => checkStorageUsage({ DATABASE_URL: url });

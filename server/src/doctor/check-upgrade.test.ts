@@ -40,7 +40,7 @@ describe("the state of a database", () => {
   let database: TestDatabase;
   beforeAll(async () => {
     database = await startTestDatabase();
-  }, 60_000);
+  });
   afterAll(() => database?.stop());
 
   it("has nothing to apply at this version, and what is missing at the one before", async () => {

@@ -13,7 +13,7 @@ let database: TestDatabase;
 beforeAll(async () => {
   database = await startTestDatabase({ hasOwnServer: true });
   await repairEventClock(database.db);
-}, 180_000);
+});
 afterAll(() => database?.stop());
 
 const tenant_id = v7();
@@ -98,4 +98,4 @@ it("keeps the order of events that are written while the restore is noticed", as
   await reader;
   expect(new Set(read)).toEqual(new Set(written));
   expect(read.length).toBe(written.length);
-}, 60_000);
+});

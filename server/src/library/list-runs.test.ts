@@ -41,7 +41,7 @@ beforeAll(async () => {
   const cursors = createCursorSigner([new Uint8Array(32)], { now: () => 0 });
   contextOf = (tenantId) =>
     ({ database: database.db.forTenant(tenantId), caller: { tenant_id: tenantId }, cursors }) as never;
-}, 60_000);
+});
 afterAll(() => database?.stop());
 
 const list = async (filter: Omit<RunFilter, "limit">, tenantId = tenant) => {

@@ -192,6 +192,5 @@ describe.each(["local", "local-models"])("%s", (id) => {
       expect(await checkOffer({ offer, submit, sample, isEffectEnough: true })).toEqual([]);
       countCells(offer);
     },
-    60_000,
   );
 });

@@ -31,7 +31,7 @@ beforeEach(async () => {
   const log = { info: () => {}, warn: () => {}, error: () => {} };
   const keys = createKeyDerivation(SECRET)("audit");
   seal = createAuditSeal({ database: database.db, keys, clock, log });
-}, 60_000);
+});
 afterEach(() => database?.stop());
 
 const addEntries = (count: number) =>

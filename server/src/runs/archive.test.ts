@@ -47,7 +47,7 @@ beforeEach(async () => {
     assets: storeOf(createDiskStorage(mkdtempSync(join(tmpdir(), "gesso-archive-")))),
     settings: { archiveAfterDays: 30 },
   };
-}, 60_000);
+});
 afterEach(() => database?.stop());
 
 const runAt = (daysAgo: number, parent?: PastRun, tenant_id = TENANT) =>

@@ -17,7 +17,7 @@ let database: TestDatabase;
 beforeAll(async () => {
   // The reader of events waits for open transactions of all databases of a server.
   database = await startTestDatabase({ hasOwnServer: true });
-}, 60_000);
+});
 afterAll(() => database?.stop());
 
 const indexAll = async () => {
@@ -133,7 +133,7 @@ describe("counts by month", () => {
         [{ month: "2026-06", count: 40 }],
       ]);
     expect(await search(tenant, "barn")).toHaveLength(10);
-  }, 30_000);
+  });
 
   it("are those of the previous version while its runs are not indexed yet", async () => {
     const tenant = v7();
@@ -206,7 +206,7 @@ describe("a deleted run", () => {
     ]);
     expect(await countTerms(tenant)).toBe(0);
     expect(await countRunsByMonth(database.db, tenant, "")).toEqual([]);
-  }, 30_000);
+  });
 });
 
 /** What the duty does with these runs, without its cursor. */

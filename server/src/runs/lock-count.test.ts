@@ -46,7 +46,7 @@ beforeAll(async () => {
     "insert into webhook_endpoints (webhook_id, tenant_id, url, events) values ($1, $2, 'https://x.example', $3)",
     [v7(), TENANT, ["run.completed"]],
   );
-}, 60_000);
+});
 afterAll(() => database?.stop());
 
 type CountingDatabase = Database & { counts: Record<string, number>; end(): Promise<void> };
@@ -175,5 +175,5 @@ describe("the life of a run", () => {
     const [young, ...older] = counts;
     expect(Object.keys(young!).length).toBeGreaterThan(30);
     for (const each of older) expect(each).toEqual(young);
-  }, 300_000);
+  });
 });

@@ -24,7 +24,7 @@ let services: Pick<Services, "database" | "assets" | "providers" | "clock" | "id
 const logged: string[] = [];
 beforeAll(async () => {
   database = await startTestDatabase();
-}, 120_000);
+});
 afterAll(() => database?.stop());
 beforeEach(async () => {
   rmSync(folder, { recursive: true, force: true });

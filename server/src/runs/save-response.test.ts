@@ -155,7 +155,7 @@ describe("a result whose storage fails for seconds", () => {
     expect(Buffer.from((await storage.bytes(key))!).toString()).toBe("pixels");
     expect(fake.submissions).toHaveLength(1);
     await proxy.close();
-  }, 180_000);
+  });
 });
 
 describe("a result whose COMMIT has no reply", () => {

@@ -36,12 +36,12 @@ beforeAll(async () => {
     ? { endpoint: running, ...S3_TEST_CREDENTIALS }
     : await startS3Server(join(folder, "rgw"), await freePort());
   await createS3Storage(s3Options()).ensureBucket();
-}, 120_000);
+});
 
 afterAll(async () => {
   await server?.stop?.();
   await rm(folder, { recursive: true, force: true });
-}, 30_000);
+});
 
 const opened = new Map<string, ObjectStorage>();
 const once = (name: string, open: () => ObjectStorage) => () => {
@@ -172,7 +172,7 @@ describe("an unfinished upload", () => {
     expect(await s3().maintenance.deleteUnfinished(new Date(Date.now() + 60_000))).toBe(2);
     expect(await open()).toEqual([others]);
     expect(await s3().head(kept)).toMatchObject({ size_bytes: 10 });
-  }, 60_000);
+  });
 
   test("is removed from a folder when it is old enough", async () => {
     const storage = createDiskStorage(join(folder, "unfinished"));

@@ -50,7 +50,7 @@ beforeAll(async () => {
   );
   await new Promise<void>((resolve) => secure.listen(0, RECEIVER_HOST, resolve));
   services = servicesWith({});
-}, 60_000);
+});
 afterAll(async () => {
   await services?.httpClient.close();
   secure?.close();

@@ -32,7 +32,7 @@ beforeAll(async () => {
     database: database.db,
     assets: createFakeAssets("https://x/"),
   };
-}, 60_000);
+});
 afterAll(async () => {
   await services?.httpClient.close();
   await database?.stop();
@@ -110,7 +110,7 @@ describe("the fan-out", () => {
     expect(await countOf(large)).toBe(150 * MAX_WEBHOOKS_PER_TENANT);
     expect(await countOf(other)).toBe(1);
     expect(await setAside()).toEqual([]);
-  }, 180_000);
+  });
 
   it("sets an event aside that cannot be rendered, and delivers those before and after it", async () => {
     await hooks(2);

@@ -24,7 +24,7 @@ beforeAll(async () => {
   const settings = { ...WebhookEnv.parse({}), ...FetchEnv.parse({}), PUBLIC_URL: "http://127.0.0.1:7788" };
   const service = createWebhookService(settings, () => [new Uint8Array(32)], systemClock);
   services = { ...createTestRuntime(), ...service, database: database.db, assets: createFakeAssets("https://x/") };
-}, 60_000);
+});
 afterAll(async () => {
   await services?.httpClient.close();
   await database?.stop();

@@ -52,7 +52,7 @@ export function connectOnClock({ url, owner }: TestDatabase, clock: ManualClock)
   };
   const track = <T>(work: () => Promise<T>): Promise<T> => {
     const result = tellTime().then(work);
-    const ended = result.then(
+    const ended: Promise<unknown> = result.then(
       () => inProgress.delete(ended),
       () => inProgress.delete(ended),
     );

@@ -49,7 +49,7 @@ beforeAll(async () => {
     await attack(`alter table ${table} disable trigger all`);
     await attack(`create table saved_${table} as table ${table}`);
   }
-}, 60_000);
+});
 afterAll(() => database?.stop());
 beforeEach(async () => {
   lines = [];

@@ -9,7 +9,7 @@ import { updateTenantRow } from "./tenants.ts";
 let database: TestDatabase;
 beforeAll(async () => {
   database = await startTestDatabase();
-}, 60_000);
+});
 afterAll(() => database?.stop());
 
 const query = <R = unknown>(name: string, sql: string, values: unknown[] = []) =>

@@ -6,7 +6,7 @@ import { takeTokens } from "./token-buckets.ts";
 let database: TestDatabase;
 beforeAll(async () => {
   database = await startTestDatabase();
-}, 60_000);
+});
 afterAll(() => database?.stop());
 
 const BUCKET = { name: "test/requests", capacity: 1e9, perSecond: 1e6 };

@@ -23,7 +23,7 @@ beforeAll(async () => {
       `insert into tenants (tenant_id, name, limits) values ($1, 't', '{"spend_per_day": 10}')`,
       [tenant],
     );
-}, 60_000);
+});
 afterAll(() => database?.stop());
 
 const attemptOf = ({ run_id }: RunClaim, attempt_number = 1) => ({ run_id, request_index: 0, attempt_number });

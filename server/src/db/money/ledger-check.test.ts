@@ -7,7 +7,7 @@ import { findLedgerViolations } from "./ledger-check.ts";
 let database: TestDatabase;
 beforeAll(async () => {
   database = await startTestDatabase();
-}, 60_000);
+});
 afterAll(() => database?.stop());
 
 const TENANT = v7();
@@ -74,5 +74,5 @@ describe("the check of a large ledger", () => {
       { invariant: "the reservation of an ended run was settled or released in full", violations: 3 },
       { invariant: "every balance is the sum of its entries", violations: 1 },
     ]);
-  }, 120_000);
+  });
 });

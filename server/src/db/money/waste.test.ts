@@ -16,7 +16,7 @@ let database: TestDatabase;
 beforeAll(async () => {
   database = await startTestDatabase();
   await database.db.query("test.tenant", "insert into tenants (tenant_id, name) values ($1, 't')", [tenant_id]);
-}, 60_000);
+});
 afterAll(() => database?.stop());
 
 const error = { message: "m", code: "provider_error" as const, details: {} };

@@ -11,7 +11,7 @@ let database: TestDatabase;
 let tenant: string;
 beforeAll(async () => {
   database = await startTestDatabase();
-}, 60_000);
+});
 afterAll(() => database?.stop());
 beforeEach(async () => {
   tenant = v7();

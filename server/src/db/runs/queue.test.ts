@@ -9,7 +9,7 @@ import { claimQueuedRuns, countLaneLoad, findQueueRank, listQueues, returnToQueu
 let database: TestDatabase;
 beforeAll(async () => {
   database = await startTestDatabase();
-}, 60_000);
+});
 afterAll(() => database?.stop());
 beforeEach(() => database.db.query("test.empty", "delete from open_runs"));
 
@@ -175,5 +175,5 @@ describe("statements that were planned while nothing waited", () => {
     await insertQueuedRuns(tenant(2), "a", { from: 30_000, count: 20_000 });
     for (const [name, ms] of Object.entries(await timeEach())) expect([name, ms < 500 || ms]).toEqual([name, true]);
     await one.close();
-  }, 60_000);
+  });
 });

@@ -9,7 +9,7 @@ import { migrate } from "../migrate.ts";
 let database: TestDatabase;
 beforeAll(async () => {
   database = await startTestDatabase();
-}, 60_000);
+});
 afterAll(() => database?.stop());
 
 const [HIGHEST, LOWEST] = ["ffffffff-ffff-ffff-ffff-ffffffffffff", "00000000-0000-0000-0000-000000000000"];
@@ -62,7 +62,7 @@ describe("a search of runs", () => {
       `word:number${n}`,
       ...(n < 3000 ? ["word:early"] : []),
     ]);
-  }, 60_000);
+  });
 
   it("finds every run of any time with a few look-ups", async () => {
     for (const n of [0, 1, 2999, 3000, 3150, 3299, 3300, 5000, 6299]) {
@@ -86,7 +86,7 @@ describe("a search of runs", () => {
         .filter((_, n) => n % 2 === 0)
         .reverse(),
     );
-  }, 30_000);
+  });
 
   it("ends early where two common terms are never together, and says where it continues", async () => {
     const seen: (string | null)[] = [];
@@ -135,4 +135,4 @@ it("an owner of the tables who is no superuser looks up arrays in the index, und
     await owner.query("test.drop", `drop database ${name}`);
     await owner.query("test.drop_role", `drop role ${name}`);
   }
-}, 60_000);
+});

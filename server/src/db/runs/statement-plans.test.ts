@@ -24,7 +24,7 @@ beforeAll(async () => {
   await client.connect();
   await insertHistory(client, { days: 8, runsPerDay: 400 });
   await client.query("set plan_cache_mode = force_generic_plan");
-}, 60_000);
+});
 afterAll(async () => {
   await client?.end();
   await database?.stop();

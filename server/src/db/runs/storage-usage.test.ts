@@ -24,7 +24,7 @@ let database: TestDatabase;
 let tenant_id: string;
 beforeAll(async () => {
   database = await startTestDatabase();
-}, 60_000);
+});
 afterAll(() => database?.stop());
 beforeEach(() => {
   tenant_id = v7();
@@ -184,7 +184,7 @@ describe("the storage quota", () => {
     expect(await findStorageMismatches(database.url)).toEqual([]);
     await database.owner.query("test.unpause", "drop trigger pause_uploads on assets");
     await pool.close();
-  }, 60_000);
+  });
 });
 
 describe("the migration of an existing database", () => {
@@ -239,5 +239,5 @@ describe("the migration of an existing database", () => {
       await database.owner.query("test.drop_role", `drop owned by ${name}`);
       await database.owner.query("test.drop_role_itself", `drop role ${name}`);
     }
-  }, 60_000);
+  });
 });

@@ -88,4 +88,4 @@ it("fails only the job if an installation is corrupt", async () => {
       cause: expect.stringContaining("Cannot find module"),
     });
   }
-}, 30_000);
+});

@@ -27,7 +27,7 @@ let warnings: object[] = [];
 
 beforeAll(async () => {
   database = await startTestDatabase();
-}, 120_000);
+});
 afterAll(() => database?.stop());
 beforeEach(async () => {
   rmSync(folder, { recursive: true, force: true });
