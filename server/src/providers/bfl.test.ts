@@ -1,5 +1,6 @@
 // The adapter of Black Forest Labs against its fake vendor: what reaches the provider, what each of its answers means
 // to us, and where its key never goes.
+
 import { createHmac } from "node:crypto";
 import sharp from "sharp";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -8,6 +9,7 @@ import type { FakeVendor } from "../../test/fake-vendors/fake-vendor.ts";
 import { createFakeProviderContext } from "../../test/fake-vendors/provider-context.ts";
 import { colourFromText } from "../../test/fake-vendors/result-files.ts";
 import { createImageAsset, createMaskAsset, createSampleJob } from "../../test/fake-vendors/sample-jobs.ts";
+import { until } from "../../test/support/until.ts";
 import type { Fault } from "../faults.ts";
 import type { Job } from "../kit/operation.ts";
 import { adjustParameters } from "./adjust-parameters.ts";
@@ -186,8 +188,13 @@ describe("a response", () => {
   it("contains the progress of a running job", async () => {
     fakeVendor.switches.workMs = 60_000;
     const ticket = running(await submit(createSampleJob(DEV()), DEV(), context()));
-    await new Promise((resolve) => setTimeout(resolve, 40));
-    expect(await bfl.poll(ticket, context())).toEqual({ state: "running", ticket, progress: 0.5 });
+    let progress = await bfl.poll(ticket, context());
+    // A job is queued at first.
+    await until(async () => {
+      progress = await bfl.poll(ticket, context());
+      return progress.state !== "running" || progress.progress !== undefined;
+    });
+    expect(progress).toEqual({ state: "running", ticket, progress: 0.5 });
   });
 
   it("that does not know the job at its own polling URL is a failure", async () => {

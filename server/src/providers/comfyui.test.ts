@@ -1,4 +1,5 @@
 // The adapter against servers of all ages: what reaches a server, and what its answers mean to us.
+
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,6 +9,7 @@ import type { PromptGraph } from "../../test/fake-vendors/comfyui/validate.ts";
 import { type ComfyuiOptions, type FakeComfyui, poolEnv, startFakeComfyui } from "../../test/fake-vendors/comfyui.ts";
 import { createFakeProviderContext } from "../../test/fake-vendors/provider-context.ts";
 import { createAsset, createImageAsset, createSampleJob } from "../../test/fake-vendors/sample-jobs.ts";
+import { until } from "../../test/support/until.ts";
 import { Fault } from "../faults.ts";
 import type { Job } from "../kit/operation.ts";
 import { readProviderFailure } from "./call-provider.ts";
@@ -35,12 +37,17 @@ const submit = (upstreamModel: string, overrides: Partial<Job<Asset>> = {}, cont
   comfyui.submit(jobOf(upstreamModel, overrides), offerOf(upstreamModel), context);
 
 async function ended(ticket: Ticket, context = at()): Promise<JobDone> {
-  for (const end = Date.now() + 5000; Date.now() < end; await new Promise((wake) => setTimeout(wake, 15))) {
-    const progress = await comfyui.poll(ticket, context);
-    if (progress.state === "done") return progress;
-  }
-  throw new Error("the job did not end");
+  let progress = await comfyui.poll(ticket, context);
+  await until(async () => {
+    if (progress.state !== "done") progress = await comfyui.poll(ticket, context);
+    return progress.state === "done";
+  });
+  return progress as JobDone;
 }
+const isJobRunning = async () => {
+  const queue = (await (await fetch(`${box.url}/queue`)).json()) as { queue_running: unknown[] };
+  return queue.queue_running.length > 0;
+};
 const make = async (upstreamModel: string, overrides: Partial<Job<Asset>> = {}) => {
   const progress = await submit(upstreamModel, overrides);
   return ended((progress as { ticket: Ticket }).ticket);
@@ -257,7 +264,8 @@ describe("a response", () => {
       expect(await faultOf(make("flux-dev", { prompt: "forbidden fruit" }))).toMatchObject({ code: "content_refused" });
       box.switches.workMs = 60_000;
       const progress = await submit("flux-dev");
-      setTimeout(() => fetch(`${box.url}/interrupt`, { method: "POST", body: "{}" }), 50);
+      await until(isJobRunning);
+      await fetch(`${box.url}/interrupt`, { method: "POST", body: "{}" });
       const stopped = await ended((progress as { ticket: Ticket }).ticket).catch((thrown) => thrown);
       expect(stopped).toMatchObject({ code: "provider_error" });
       expect(readProviderFailure(stopped)).toMatchObject({
@@ -306,7 +314,7 @@ describe.each([["new"], ["middle"], ["old"]] as const)("a server with the %s API
   it("cancels a waiting job and a running job, and no other", async () => {
     box.switches.workMs = 60_000;
     const [running, waiting] = [await submit("flux-dev"), await submit("flux-dev")] as { ticket: Ticket }[];
-    await new Promise((wake) => setTimeout(wake, 40));
+    await until(isJobRunning);
     expect(await comfyui.cancel!(waiting!.ticket, at())).toEqual({ isUncharged: true });
     expect(box.ledger.map(({ canceledAt }) => canceledAt !== undefined)).toEqual([false, true]);
     // It is gone from the queue: to be told so again must not hurt the one that runs.

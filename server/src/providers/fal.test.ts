@@ -1,8 +1,10 @@
 // The adapter of fal against a fal on a real socket: one request for a job, and how it can be stopped and asked about.
+
 import { describe, expect, it } from "vitest";
 import { bytesOf, catchFault, useFalHarness } from "../../test/fake-vendors/fal/harness.ts";
 import { createFakeProviderContext } from "../../test/fake-vendors/provider-context.ts";
 import { createSampleJob } from "../../test/fake-vendors/sample-jobs.ts";
+import { until } from "../../test/support/until.ts";
 import { canServe } from "./adjust-parameters.ts";
 import { fal } from "./fal.ts";
 import type { Offer, SendRequest } from "./provider.ts";
@@ -111,8 +113,7 @@ describe("cancel", () => {
   it("stops a running job", async () => {
     vendor().switches.workMs = 5000;
     const ticket = await submit("fal-ai/flux-pro/v1/fill");
-    // A job waits in the queue for 20 ms.
-    await new Promise((resolve) => setTimeout(resolve, 30));
+    await until(async () => ((await fal.poll(ticket, contextOf())) as { progress?: number }).progress === 0.2);
     expect(await fal.cancel!(ticket, contextOf())).toEqual({ isUncharged: false });
     expect(vendor().ledger[0]!.canceledAt).toBeDefined();
     expect(await catchFault(fal.poll(ticket, contextOf()))).toMatchObject({ kind: "failed" });

@@ -1,5 +1,6 @@
 // Several servers behind one name: who gets a job, and that no job is lost with its server or made twice while one
 // lives.
+
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -13,10 +14,11 @@ import {
 } from "../../../test/fake-vendors/comfyui.ts";
 import { createFakeProviderContext } from "../../../test/fake-vendors/provider-context.ts";
 import { createSampleJob } from "../../../test/fake-vendors/sample-jobs.ts";
+import { until } from "../../../test/support/until.ts";
 import type { Job } from "../../kit/operation.ts";
 import { readProviderFailure } from "../call-provider.ts";
 import { comfyui } from "../comfyui.ts";
-import type { Asset, ProviderContext, Ticket } from "../provider.ts";
+import type { Asset, JobDone, ProviderContext, Ticket } from "../provider.ts";
 
 let boxes: FakeComfyui[] = [];
 const start = async (...options: ComfyuiOptions[]) => {
@@ -49,11 +51,12 @@ const kindOf = (work: Promise<unknown>) =>
 const serverOf = ({ server }: Ticket) => boxes.findIndex(({ url }) => url === server);
 const jobsOn = () => boxes.map(({ ledger }) => ledger.length);
 async function ended(ticket: Ticket, context: ProviderContext<unknown>) {
-  for (const end = Date.now() + 5000; Date.now() < end; await new Promise((wake) => setTimeout(wake, 15))) {
-    const progress = await comfyui.poll(ticket, context);
-    if (progress.state === "done") return progress;
-  }
-  throw new Error("the job did not end");
+  let progress = await comfyui.poll(ticket, context);
+  await until(async () => {
+    if (progress.state !== "done") progress = await comfyui.poll(ticket, context);
+    return progress.state === "done";
+  });
+  return progress as JobDone;
 }
 const busy = (switches: FakeComfyui["switches"]) => Object.assign(switches, { workMs: 60_000 });
 
