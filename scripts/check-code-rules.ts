@@ -55,7 +55,8 @@ const RULES: CodeRule[] = [
   {
     message: "timers come from the clock that is handed in (Clock.sleep, after, every), so that a test can move it",
     appliesTo: (file) => isServer(file) && file.path !== SYSTEM_CLOCK,
-    forbidden: /\b(setTimeout|setInterval|clearTimeout|clearInterval)\b|["'](node:)?timers(\/promises)?["']/,
+    forbidden:
+      /\b(setTimeout|setInterval|clearTimeout|clearInterval)\b|\bAbortSignal\.timeout\b|["'](node:)?timers(\/promises)?["']/,
   },
   {
     message: "a clock is handed in; only the composition root and connections to other programs name systemClock",

@@ -11,7 +11,7 @@ export const createFetcherFromSettings = (env: FetchSettings, ownUrl: string, cl
   const own = createLocalFetcher(env, ownUrl, clock);
   if (!env.FETCHER_URL) return own;
   if (!env.FETCHER_TOKEN) throw new Error("FETCHER_URL needs FETCHER_TOKEN. Set both.");
-  return createFetcherClient({ url: env.FETCHER_URL, token: env.FETCHER_TOKEN, checkUrl: own.checkUrl });
+  return createFetcherClient({ url: env.FETCHER_URL, token: env.FETCHER_TOKEN, checkUrl: own.checkUrl, clock });
 };
 
 export const createLocalFetcher = (env: FetchSettings, ownUrl: string, clock: Clock): StreamingUrlFetcher =>

@@ -3,6 +3,9 @@
 import { Agent, type Dispatcher } from "undici";
 import { z } from "zod";
 import { Fault } from "../faults.ts";
+import type { Clock } from "../kit/clock.ts";
+import { systemClock } from "../kit/system-clock.ts";
+import { createTimeoutSignal } from "../kit/timeout-signal.ts";
 import { type FetchRequest, OUTCOME_COMPLETE, OUTCOME_TRAILER } from "./fetcher-server.ts";
 import { fetchFailed, readHeader, sourceTooLarge } from "./response-body.ts";
 import { collectBytes, type FetchOptions, type UrlFetcher } from "./url-fetcher.ts";
@@ -22,9 +25,15 @@ type FetcherClientOptions = {
   url: string;
   token: string;
   checkUrl(url: string): void;
+  clock?: Pick<Clock, "after">;
 };
 
-export const createFetcherClient = ({ url, token, checkUrl }: FetcherClientOptions): UrlFetcher => {
+export const createFetcherClient = ({
+  url,
+  token,
+  checkUrl,
+  clock = systemClock,
+}: FetcherClientOptions): UrlFetcher => {
   const socketPath = url.startsWith("unix:") ? url.slice("unix:".length) : undefined;
   const agent = new Agent({
     connect: { timeout: CONNECT_MS, ...(socketPath && { socketPath }) },
@@ -36,7 +45,7 @@ export const createFetcherClient = ({ url, token, checkUrl }: FetcherClientOptio
   return {
     checkUrl,
     fetchBytes: async (address, options) => {
-      const timeout = AbortSignal.timeout((options.timeoutSeconds + MARGIN_SECONDS) * 1_000);
+      const timeout = createTimeoutSignal(clock, (options.timeoutSeconds + MARGIN_SECONDS) * 1_000);
       try {
         const response = await agent.request({
           origin,
@@ -44,7 +53,7 @@ export const createFetcherClient = ({ url, token, checkUrl }: FetcherClientOptio
           method: "POST",
           headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
           body: JSON.stringify(toFetchRequest(address, options)),
-          signal: timeout,
+          signal: timeout.signal,
         });
         if (response.statusCode === 422) throw parseFetchFault(await response.body.text());
         if (response.statusCode !== 200) throw await unexpected(response);
@@ -52,7 +61,9 @@ export const createFetcherClient = ({ url, token, checkUrl }: FetcherClientOptio
         return await collectBytes({ media_type, bytes: readChecked(response, options.maxBytes) });
       } catch (thrown) {
         if (thrown instanceof Fault) throw thrown;
-        throw timeout.aborted ? fetchFailed("timeout", {}, thrown) : fetcherUnavailable(thrown);
+        throw timeout.signal.aborted ? fetchFailed("timeout", {}, thrown) : fetcherUnavailable(thrown);
+      } finally {
+        timeout.stop();
       }
     },
     close: () => agent.close(),

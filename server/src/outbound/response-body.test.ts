@@ -1,15 +1,19 @@
-import type { RequestListener, ServerResponse } from "node:http";
+import type { RequestListener } from "node:http";
 import { Readable } from "node:stream";
 import { gzipSync } from "node:zlib";
 import { afterAll, describe, expect, test } from "vitest";
 import { useExternalServers } from "../../test/ssrf/external-servers.ts";
+import { createManualClock } from "../../test/support/manual-clock.ts";
 import { systemClock } from "../kit/system-clock.ts";
 import { DEFAULT_MINIMUM_DOWNLOAD_RATE, openResponseBody, type UndiciResponse } from "./response-body.ts";
 import { createUrlFetcher, DEFAULT_FETCH_TIMEOUTS } from "./url-fetcher.ts";
 
 const limits = { maxBytes: 100_000, timeoutSeconds: 5 };
 const { serve } = useExternalServers();
-const fetcher = createUrlFetcher();
+/** How often a body with 100 ms of grace is looked at. */
+const LOOK_MS = 10;
+const clock = createManualClock();
+const fetcher = createUrlFetcher({ clock });
 afterAll(() => fetcher.close());
 
 describe("source_too_large", () => {
@@ -56,32 +60,47 @@ describe("source_fetch_failed", () => {
   });
 
   test("for a body below the minimum transfer rate, also without any bytes", async () => {
-    const hasty = createUrlFetcher({ pace: { graceMs: 100, bytesPerSecond: 1_000 } });
-    const drip = (bytes: number) => (_: unknown, response: ServerResponse) => {
-      const timer = setInterval(() => response.write(Buffer.alloc(bytes)), 20);
-      setTimeout(() => response.end(), 600);
-      response.on("close", () => clearInterval(timer));
-      response.flushHeaders();
-    };
-    for (const bytes of [0, 10]) {
-      const origin = await serve(drip(bytes));
+    const hasty = createUrlFetcher({ clock, pace: { graceMs: 100, bytesPerSecond: 1_000 } });
+    for (const bytes of [0, 99]) {
+      const origin = await serve((_, response) => {
+        response.flushHeaders();
+        response.write(Buffer.alloc(bytes));
+      });
       const fetched = hasty.fetchBytes(origin, { ...limits, trustedOrigins: [origin] });
+      fetched.catch(() => {});
+      await clock.waitForTimer(LOOK_MS);
+      await clock.advance(100);
       await expect(fetched).rejects.toMatchObject({ code: "source_fetch_failed", details: { reason: "too_slow" } });
     }
-    const steady = await serve(drip(100));
-    expect((await hasty.fetchBytes(steady, { ...limits, trustedOrigins: [steady] })).bytes.byteLength).toBeGreaterThan(
-      500,
-    );
+    let end = () => {};
+    const steady = await serve((_, response) => {
+      response.write(Buffer.alloc(500));
+      end = () => void response.end("end");
+    });
+    const { bytes } = await hasty.open(steady, { ...limits, trustedOrigins: [steady] });
+    let size = 0;
+    for await (const chunk of bytes) {
+      size += chunk.byteLength;
+      if (size !== 500) continue;
+      await clock.advance(500);
+      end();
+    }
+    expect(size).toBe(503);
     await hasty.close();
   });
 
   test("for a slow body, but not within the initial grace period", async () => {
-    const patient = createUrlFetcher({ pace: { graceMs: 1_000, bytesPerSecond: 1_000_000 } });
+    const patient = createUrlFetcher({ clock, pace: { graceMs: 100, bytesPerSecond: 1_000_000 } });
+    let end = () => {};
     const origin = await serve((_, response) => {
       response.flushHeaders();
-      setTimeout(() => response.end("pixels"), 300);
+      end = () => void response.end("pixels");
     });
-    expect((await patient.fetchBytes(origin, { ...limits, trustedOrigins: [origin] })).bytes.byteLength).toBe(6);
+    const fetched = patient.fetchBytes(origin, { ...limits, trustedOrigins: [origin] });
+    await clock.waitForTimer(LOOK_MS);
+    await clock.advance(99);
+    end();
+    expect((await fetched).bytes.byteLength).toBe(6);
     await patient.close();
   });
 
@@ -140,11 +159,8 @@ describe("the rest of a response", () => {
 
   test("leaves no timer running", async () => {
     const origin = await serve((_, response) => response.end("pixels"));
-    const clocks = () => process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
-    await fetcher.fetchBytes(origin, { ...limits, trustedOrigins: [origin] });
-    const before = clocks();
     for (let round = 0; round < 5; round++) await fetcher.fetchBytes(origin, { ...limits, trustedOrigins: [origin] });
-    expect(clocks() - before).toBeLessThan(5);
+    expect(clock.timers()).toEqual([]);
   });
 });
 

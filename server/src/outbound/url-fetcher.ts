@@ -4,6 +4,7 @@ import { Agent } from "undici";
 import { Fault } from "../faults.ts";
 import type { Clock } from "../kit/clock.ts";
 import { systemClock } from "../kit/system-clock.ts";
+import { createTimeoutSignal } from "../kit/timeout-signal.ts";
 import { createDnsResolver, type DnsResolver } from "./dns-resolver.ts";
 import { createPinnedConnector } from "./pinned-connector.ts";
 import {
@@ -79,8 +80,8 @@ export const createUrlFetcher = (setup: UrlFetcherOptions = {}): StreamingUrlFet
 
   const open: StreamingUrlFetcher["open"] = async (text, options) => {
     const trustedNow = originsOf(options.trustedOrigins ?? []);
-    const timeout = AbortSignal.timeout(options.timeoutSeconds * 1_000);
-    const signal = options.signal ? AbortSignal.any([timeout, options.signal]) : timeout;
+    const timeout = createTimeoutSignal(clock, options.timeoutSeconds * 1_000);
+    const signal = options.signal ? AbortSignal.any([timeout.signal, options.signal]) : timeout.signal;
     // undici ignores the signal while it connects.
     const aborted = new Promise<never>((_, reject) => {
       signal.addEventListener("abort", () => reject(signal.reason));
@@ -106,8 +107,9 @@ export const createUrlFetcher = (setup: UrlFetcherOptions = {}): StreamingUrlFet
         pace,
         clock,
       });
-      return { media_type, bytes: asFaults(bytes) };
+      return { media_type, bytes: asFaults(bytes, timeout.stop) };
     } catch (thrown) {
+      timeout.stop();
       throw toFetchFault(thrown);
     }
   };
@@ -149,11 +151,13 @@ const followRedirects = async (first: URL, request: (url: URL) => Promise<Undici
   throw fetchFailed("too_many_redirects");
 };
 
-async function* asFaults(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* asFaults(bytes: AsyncIterable<Uint8Array>, onEnd: () => void): AsyncGenerator<Uint8Array> {
   try {
     yield* bytes;
   } catch (thrown) {
     throw toFetchFault(thrown);
+  } finally {
+    onEnd();
   }
 }
 

@@ -2,6 +2,7 @@
 // checked on every request, redirects are not followed, and only the start of the response is read.
 import { Agent, type Dispatcher } from "undici";
 import type { Clock } from "../kit/clock.ts";
+import { createTimeoutSignal } from "../kit/timeout-signal.ts";
 import { createDnsResolver } from "./dns-resolver.ts";
 import type { FetchSettings } from "./fetch-settings.ts";
 import { createPinnedConnector } from "./pinned-connector.ts";
@@ -55,10 +56,10 @@ export function createWebhookHttpClient(
     check,
     async post(text, { headers, body, timeoutSeconds }) {
       const url = check(text);
-      const timeout = AbortSignal.timeout(timeoutSeconds * 1_000);
+      const timeout = createTimeoutSignal(clock, timeoutSeconds * 1_000);
       // undici ignores the signal while it connects.
       const timedOut = new Promise<never>((_, reject) =>
-        timeout.addEventListener("abort", () => reject(timeout.reason)),
+        timeout.signal.addEventListener("abort", () => reject(timeout.signal.reason)),
       );
       timedOut.catch(() => {});
       const pending = agent.request({
@@ -67,12 +68,16 @@ export function createWebhookHttpClient(
         method: "POST",
         headers,
         body,
-        signal: timeout,
+        signal: timeout.signal,
       });
       pending.catch(() => {});
-      const response = await Promise.race([pending, timedOut]);
-      const retryAfter = [response.headers["retry-after"]].flat()[0];
-      return { status: response.statusCode, retryAfter, text: await readResponseStart(response.body, clock) };
+      try {
+        const response = await Promise.race([pending, timedOut]);
+        const retryAfter = [response.headers["retry-after"]].flat()[0];
+        return { status: response.statusCode, retryAfter, text: await readResponseStart(response.body, clock) };
+      } finally {
+        timeout.stop();
+      }
     },
     close: () => agent.destroy(),
   };
