@@ -1,5 +1,6 @@
 // Executes runs on a simulated engine under random schedules of crashes, wakeups, callbacks, requeues and
 // cancellations. Faults that are planted into copies of execute.ts show that the invariants find them.
+import { randomInt } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,9 +11,11 @@ import { runSchedule, type Schedule } from "../../test/simulation/schedule.ts";
 import { executeRun, type RunOutcome, type RunSteps } from "./execute.ts";
 import type { RunEngine } from "./run-engine.ts";
 
-const SEED = 20_260_118;
+/** New in every run. SIMULATION_SEED repeats the schedules of an earlier one. */
+const SEED = Number(process.env.SIMULATION_SEED ?? randomInt(2 ** 31));
+/** The same for every planted fault in every run, because another seed may find it by another invariant first. */
+const PLANTED_SEED = 20_260_118;
 const SCHEDULES = 5000;
-const MAX_SECONDS = 10;
 
 const schedules: fc.Arbitrary<Schedule> = fc.record({
   jobs: fc.array(
@@ -27,21 +30,17 @@ const schedules: fc.Arbitrary<Schedule> = fc.record({
 });
 
 describe("a run", () => {
-  it(`keeps its invariants in ${SCHEDULES} random schedules (seed ${SEED}) within ${MAX_SECONDS} seconds`, async () => {
+  it(`keeps its invariants in ${SCHEDULES} random schedules`, async () => {
     const counts = new Map<string, number>();
     const property = fc.asyncProperty(schedules, async (schedule) => {
       const facts = await runSchedule(executeRun, schedule);
       for (const [fact, isTrue] of Object.entries(facts)) counts.set(fact, (counts.get(fact) ?? 0) + (isTrue ? 1 : 0));
     });
-    const startedAt = process.cpuUsage();
     const report = await fc.check(property, { seed: SEED, numRuns: SCHEDULES });
-    // CPU time, so that other programs on the machine do not count.
-    const { user, system } = process.cpuUsage(startedAt);
-    const seconds = (user + system) / 1_000_000;
-    process.stdout.write(`executeRun: ${SCHEDULES} schedules in ${seconds.toFixed(2)} s, seed ${SEED}\n`);
-    expect(report.failed, `${report.errorInstance}\n${fc.defaultReportMessage(report)}`).toBe(false);
+    expect(report.failed, `SIMULATION_SEED=${SEED}\n${report.errorInstance}\n${fc.defaultReportMessage(report)}`).toBe(
+      false,
+    );
     expect(report.numRuns).toBe(SCHEDULES);
-    expect(seconds).toBeLessThan(MAX_SECONDS);
     // Schedules that never reach a situation would prove nothing about it.
     for (const [fact, count] of counts) expect(count, fact).toBeGreaterThan(SCHEDULES / 500);
   });
@@ -147,6 +146,11 @@ const PLANTED_FAULTS: Record<string, PlantedFault> = {
     to: `if (states[0] === "canceled")`,
     foundBy: "an observed cancellation ends the run as canceled",
   },
+  "a job that becomes known during a wait and is not canceled": {
+    from: `jobState.state === "wait" ? cancelRequest(execution, request) : { state: "canceled" };`,
+    to: `{ state: "canceled" };`,
+    foundBy: "a running job of a canceled run is canceled at the provider",
+  },
   "a job of an earlier invocation that is not canceled": {
     from: `submitted.state === "canceled" ? cancelRequest(execution, request) : jobState;`,
     to: "jobState;",
@@ -195,7 +199,7 @@ describe("the invariants of a run find", () => {
   it.each(Object.entries(PLANTED_FAULTS))("%s", async (name, fault) => {
     const execute = await plant(fault, name);
     const property = fc.asyncProperty(schedules, async (schedule) => void (await runSchedule(execute, schedule)));
-    const report = await fc.check(property, { seed: SEED, numRuns: SCHEDULES, endOnFailure: true });
+    const report = await fc.check(property, { seed: PLANTED_SEED, numRuns: SCHEDULES, endOnFailure: true });
     expect(report.errorInstance).toBeInstanceOf(InvariantViolation);
     expect((report.errorInstance as InvariantViolation).invariant).toBe(fault.foundBy);
     process.stdout.write(`${name}: found in schedule ${report.numRuns}\n`);

@@ -315,7 +315,9 @@ async function runRequest(
         // While the job was running, its wakeup may have fired. A fired wakeup cannot be awaited again.
         const retryWakeup = submitted.state === "running" ? engine.createWakeup() : wakeup;
         const { delaySeconds } = jobState;
-        if (delaySeconds > 0 && (await retryWakeup.wait(delaySeconds)) === "cancel") return { state: "canceled" };
+        if (delaySeconds === 0 || (await retryWakeup.wait(delaySeconds)) !== "cancel") continue;
+        // The outcome may have become known during the wait, for example by a callback: then a job is running.
+        return jobState.state === "wait" ? cancelRequest(execution, request) : { state: "canceled" };
       }
     }
   }

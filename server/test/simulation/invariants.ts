@@ -56,8 +56,9 @@ export function checkEnd(model: RunModel): void {
   require("a run ends exactly once", model.endings.length === 1, () => model.endings);
   const [ending] = model.endings;
   if (!ending?.endedBy) return;
-  const { outcome, endedBy, openRequests } = ending;
-  checkCancellation(model, outcome, endedBy);
+  const { outcome, endedBy, isLate, openRequests } = ending;
+  // A paid result that arrives after all ends the run with the result, although a later execution saw the cancellation.
+  if (!isLate) checkCancellation(model, outcome, endedBy);
   if (outcome.status === "completed") {
     require("a request that has ended holds no provider slot", openRequests.length === 0, () => openRequests);
     checkResult(model, outcome);
@@ -82,7 +83,8 @@ function checkCancellation(model: RunModel, outcome: RunOutcome, endedBy: Invoca
     );
     return last && stateOf(last) === "running" ? model.findLatestAttempt(requestIndex)!.ticket! : [];
   });
-  for (const ticket of [...running, ...model.ticketsToCancel])
+  const known = model.knownWhenCanceled.filter(({ state }) => state === "running").map(({ ticket }) => ticket);
+  for (const ticket of [...running, ...known, ...model.ticketsToCancel])
     require("a running job of a canceled run is canceled at the provider", model.canceledTickets.has(ticket), () =>
       ticket);
 }

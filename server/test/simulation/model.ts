@@ -47,10 +47,18 @@ type OpenRun = {
   lateWakeups: Set<number>;
   /** The requests that may hold a provider slot. */
   openRequests: Set<number>;
+  /** The open requests that an execution of an ended attempt has opened, or has ended before they were opened. */
+  reopenedRequests: Set<number>;
 };
 type Output = { files: StoredAsset[]; data?: { of: number }; provider: string };
 /** `endedBy` is undefined if the run was ended from outside: a cancellation before its start, or the reconciler. */
-type Ending = { outcome: RunOutcome; endedBy: Invocation | undefined; openRequests: number[] };
+type Ending = {
+  outcome: RunOutcome;
+  endedBy: Invocation | undefined;
+  /** The execution that ended the run belongs to an attempt that has ended: it knows nothing of what followed. */
+  isLate: boolean;
+  openRequests: number[];
+};
 
 export const DEADLINE_SECONDS = 150;
 const REQUEST_INDEX_STRIDE = 100;
@@ -86,12 +94,16 @@ export function createRunModel(jobs: readonly SimulatedJob[], clock: { now: numb
     ...{ jobs, plan, attempts, providerJobs, outputs, endings, clock },
     openRun: {
       ...{ epoch: 1, isStarted: false, isCancelRequested: false },
-      ...{ wakeupIds: new Map(), lateWakeups: new Set(), openRequests: new Set() },
+      ...{ wakeupIds: new Map(), lateWakeups: new Set(), openRequests: new Set(), reopenedRequests: new Set() },
     } as OpenRun | undefined,
     wasCancelRequested: false,
     canceledTickets: new Set<number>(),
+    /** The jobs whose sources are stored. */
+    resolvedJobs: new Set<number>(),
     /** Tickets of jobs that were running when a submission found that the run is canceled. */
     ticketsToCancel: new Set<number>(),
+    /** The jobs that were running and whose ticket was saved when the cancellation was requested. */
+    knownWhenCanceled: [] as ProviderJob[],
     /** The most jobs that the provider worked on at one time. */
     mostRunningJobs: 0,
   };
@@ -106,10 +118,16 @@ export function createRunModel(jobs: readonly SimulatedJob[], clock: { now: numb
       sourceSlot !== undefined && !outputs.has(requestIndex - 1),
     findLatestAttempt,
     recoveryOf,
+    listKnownJobs: () =>
+      providerJobs.filter(({ state, ticket, requestIndex }) => {
+        return state === "running" && findLatestAttempt(requestIndex)?.ticket === ticket;
+      }),
     /** The open run, if the claim still holds. */
     findClaimed: (claim: RunClaim) => (model.openRun?.epoch === claim.epoch ? model.openRun : undefined),
-    endRun(outcome: RunOutcome, endedBy: Invocation | undefined) {
-      endings.push({ outcome, endedBy, openRequests: [...(model.openRun?.openRequests ?? [])] });
+    endRun(outcome: RunOutcome, endedBy: Invocation | undefined, isLate = false) {
+      const openRequests = [...(model.openRun?.openRequests ?? [])];
+      const left = openRequests.filter((requestIndex) => !model.openRun!.reopenedRequests.has(requestIndex));
+      endings.push({ outcome, endedBy, isLate, openRequests: left });
       model.openRun = undefined;
     },
     /** The provider accepts a submission. A second job for a request that the provider still has is paid for twice. */

@@ -98,6 +98,7 @@ async function actFromOutside(run: SimulatedRun): Promise<void> {
       if (!openRun) return;
       model.wasCancelRequested = true;
       if (!openRun.isStarted) return model.endRun({ status: "canceled" } as never, undefined);
+      if (!openRun.isCancelRequested) model.knownWhenCanceled = model.listKnownJobs();
       openRun.isCancelRequested = true;
       if (engine.invocations.some((invocation) => engine.waitsOf(invocation).length > 1))
         run.wasCanceledInParallel = true;
@@ -107,6 +108,8 @@ async function actFromOutside(run: SimulatedRun): Promise<void> {
       if (!openRun || openRun.epoch > MAX_REQUEUES) return;
       openRun.epoch++;
       openRun.wakeupIds.clear();
+      // The next invocation may fail before it submits a request that this one has opened.
+      for (const requestIndex of openRun.openRequests) openRun.reopenedRequests.add(requestIndex);
       return engine.invoke({ run_id: "run", tenant_id: "tenant", epoch: openRun.epoch });
     case "reconcile":
       if (openRun && model.clock.now > DEADLINE_SECONDS) model.endRun({ status: "failed" } as never, undefined);

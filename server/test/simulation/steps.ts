@@ -38,7 +38,8 @@ export function createSteps({ model, decisions, engine }: Simulation, invocation
     const { files, data, warnings } = result;
     const finishedRequests = [{ job, offer, files }] as never;
     const outcome = { status: "completed", result: { outputs: files, ...(data && { data }) } } as const;
-    model.endRun(structuredClone({ ...outcome, finishedRequests, warnings }), invocation);
+    const isLate = engine.isAbandoned();
+    model.endRun(structuredClone({ ...outcome, finishedRequests, warnings }), invocation, isLate);
     await canDieHere();
     return { state: "finished" } as const;
   };
@@ -56,14 +57,21 @@ export function createSteps({ model, decisions, engine }: Simulation, invocation
     if (openRun.wakeupIds.get(requestIndex) !== wakeupId)
       openRun.lateWakeups[engine.isAbandoned() ? "add" : "delete"](requestIndex);
     openRun.wakeupIds.set(requestIndex, wakeupId);
+    // Such an execution may also open a request that has ended, or end it before this one opens it. The end of the run
+    // closes it, because the row of a request refers to that of its run.
+    const isLate = engine.isAbandoned() || model.outputs.has(requestIndex);
+    if (!openRun.openRequests.has(requestIndex)) openRun.reopenedRequests[isLate ? "add" : "delete"](requestIndex);
     openRun.openRequests.add(requestIndex);
     return openRun.isCancelRequested ? "canceled" : "held";
   };
 
-  /** A submission that finds the run canceled leaves a job of an earlier invocation to the cancel step. */
+  /**
+   * A submission that finds the run canceled leaves a job of an earlier invocation to the cancel step. The result of an
+   * execution whose attempt has ended is not seen.
+   */
   const giveUpSubmission = (state: "claim_lost" | "canceled", requestIndex: number): SubmitResult => {
     const ticket = model.findLatestAttempt(requestIndex)?.ticket;
-    if (state === "canceled" && ticket !== undefined) model.ticketsToCancel.add(ticket);
+    if (state === "canceled" && ticket !== undefined && !engine.isAbandoned()) model.ticketsToCancel.add(ticket);
     return { state };
   };
 
@@ -200,8 +208,10 @@ export function createSteps({ model, decisions, engine }: Simulation, invocation
           throw new InvariantViolation("requests and results belong to their job", `source ${given} for ${expected}`);
       }
       if (decisions.happens(20)) throw new Fault("asset_unavailable");
-      if (decisions.happens(40)) throw new Fault("source_fetch_failed");
+      // A source is fetched once and stored, so a later invocation finds it.
+      if (!model.resolvedJobs.has(jobIndex) && decisions.happens(40)) throw new Fault("source_fetch_failed");
       if (!model.findClaimed(claim)) return { state: "claim_lost" };
+      model.resolvedJobs.add(jobIndex);
       const isEach = "job" in source! && source.each;
       const assetIds = isEach ? filesByJob[source.job]!.map((file) => file.asset_id) : [`source of ${jobIndex}`];
       const images = assetIds.map((asset_id) => ({ asset_id, media_type: "image/png" }));
