@@ -1,10 +1,13 @@
 // What operators do to runs and parts of the installation, on a real database: nothing is submitted twice, the ledger
 // stays balanced, and every change has one audit entry.
+
 import { v7 } from "uuid";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
+import { createManualClock } from "../../test/support/manual-clock.ts";
 import { attemptOf, claimAttemptAt, requestTo, TENANT } from "../../test/support/step-fixtures.ts";
 import { setUpStep } from "../../test/support/step-setup.ts";
 import { createTestRuntime } from "../../test/support/test-runtime.ts";
+import { until } from "../../test/support/until.ts";
 import type { RequestContext } from "../access/request-context.ts";
 import { acquireLeases } from "../db/leases.ts";
 import { findLedgerViolations } from "../db/money/ledger-check.ts";
@@ -14,7 +17,6 @@ import { claimOutboxItems } from "../db/runs/outbox.ts";
 import { claimQueuedRuns, listQueues } from "../db/runs/queue.ts";
 import { startClaimedRun } from "../db/runs/start-run.ts";
 import { Fault } from "../faults.ts";
-import { systemClock } from "../kit/system-clock.ts";
 import { createCircuitBreaker } from "../runs/circuit-breaker.ts";
 import { submit } from "../runs/submit.ts";
 import { createAdminServices } from "./admin-services.ts";
@@ -163,14 +165,16 @@ describe("a pause", () => {
 
   it("of a provider opens the circuit of all its offers, also after a success", async () => {
     await admin().pause({ provider: "first" });
-    const breaker = createCircuitBreaker(database.db, { failures: 3, seconds: 1 }, systemClock);
+    const clock = createManualClock();
+    const breaker = createCircuitBreaker(database.db, { failures: 3, seconds: 1 }, clock);
     const offer = { provider: "first", upstreamModel: "any" };
     const other = { provider: "second", upstreamModel: "any" };
-    await expect.poll(() => breaker.openForSeconds(offer)).toBeGreaterThan(0);
+    await until(() => breaker.openForSeconds(offer) > 0);
     await breaker.recordSuccess(offer);
     expect([await breaker.tryAcquire(offer), await breaker.tryAcquire(other)]).toEqual([false, true]);
     await admin().resume({ provider: "first" });
-    await expect.poll(() => breaker.tryAcquire(offer), { timeout: 3000 }).toBe(true);
+    await clock.advance(500);
+    await until(() => breaker.tryAcquire(offer));
   });
 
   it("of a duty gives its lease to no process", async () => {

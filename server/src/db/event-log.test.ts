@@ -1,9 +1,11 @@
 // The log under many writers at once: a reader that continues from its position sees each event once, whenever it was
 // committed.
+
 import pg from "pg";
 import { v7 } from "uuid";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestDatabase, type TestDatabase } from "../../test/support/test-database.ts";
+import { until } from "../../test/support/until.ts";
 import type { Database } from "./connect.ts";
 import {
   deleteOldEvents,
@@ -24,6 +26,7 @@ import {
 import { insertRun, type NewRun } from "./runs/insert-run.ts";
 import { endRun, recordProgress } from "./runs/open-runs.ts";
 import { startClaimedRun } from "./runs/start-run.ts";
+import { bindParameters } from "./statement.ts";
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -41,9 +44,13 @@ const newRun = (run_id: string): NewRun => ({
 });
 
 /** The database as one connection sees it, so that a transaction can be held open. */
+/** The database within the transaction of this client. */
 const through = (client: pg.Client): Database => ({
   ...database.db,
-  query: async (name, text, values) => (await client.query({ name, text, values: values ?? [] })).rows,
+  execute: async (statement, ...[values]) => {
+    const { name, text } = statement;
+    return (await client.query({ name, text, values: bindParameters(statement, values) })).rows;
+  },
 });
 
 async function writer(url: string) {
@@ -56,8 +63,7 @@ async function writer(url: string) {
 async function readOn(from: LogPosition, count: number): Promise<EventRow[]> {
   const seen: EventRow[] = [];
   let position = from;
-  const until = Date.now() + 20_000;
-  while (seen.length < count && Date.now() < until) {
+  while (seen.length < count) {
     const next = await listEventsAfter(database.db, position, 7);
     seen.push(...next);
     position = next.at(-1) ?? position;
@@ -122,7 +128,8 @@ describe("the order of the log", () => {
       { status: "failed", error: { message: "x", code: "x" } as never },
       v7(),
     );
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    const waiting = "select count(*)::int as n from pg_locks where not granted";
+    await until(async () => (await database.owner.query<{ n: number }>("test.waiting", waiting))[0]!.n > 0);
     await newer.query("commit");
     expect(await ending).toBe(true);
     await older.query("commit");

@@ -1,10 +1,13 @@
 import pg from "pg";
-import { describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
+import { createManualClock } from "../../test/support/manual-clock.ts";
 import type { Database } from "./connect.ts";
 import { gather } from "./gather.ts";
 
 type Item = { key: string; value: number };
-const db = {} as Database;
+const clock = createManualClock();
+const db = { clock } as unknown as Database;
+beforeEach(() => expect(clock.timers()).toEqual([]));
 
 /** Statements that end when the test says so. */
 function setUp(refuse: (items: Item[]) => unknown = () => undefined) {
@@ -83,7 +86,10 @@ describe("gathered calls", () => {
     const slow = add(1);
     await turn();
     const next = add(2);
-    await expect.poll(() => sent).toEqual([[1], [2]]);
+    await clock.advance(19);
+    expect(sent).toEqual([[1]]);
+    await clock.advance(1);
+    expect(sent).toEqual([[1], [2]]);
     ends[1]!();
     expect(await next).toBe(20);
     ends[0]!();
@@ -97,7 +103,8 @@ describe("gathered calls", () => {
     const calls = Promise.allSettled([add(1), add(2), add(3)]);
     await turn();
     ends[0]!();
-    await expect.poll(() => sent.length).toBe(4);
+    await turn();
+    expect(sent).toHaveLength(4);
     for (const end of ends) end();
     expect((await calls).map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
   });

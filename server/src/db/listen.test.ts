@@ -1,36 +1,40 @@
 // LISTEN connections through outages: a server that is away, one that refuses, one that vanishes without closing.
 
 import { createServer, type Server, type Socket } from "node:net";
-import { setTimeout as sleep } from "node:timers/promises";
 import { freePort } from "@gesso/dev/components";
 import pg from "pg";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { createManualClock, type ManualClock } from "../../test/support/manual-clock.ts";
 import { startTcpProxy, type TcpProxy } from "../../test/support/tcp-proxy.ts";
 import { startTestDatabase, type TestDatabase } from "../../test/support/test-database.ts";
-import { systemClock } from "../kit/system-clock.ts";
+import { until } from "../../test/support/until.ts";
 import { listen } from "./listen.ts";
 
 const TIMING = { heartbeatMs: 200, timeoutMs: 300, firstDelayMs: 50, maxDelayMs: 400 };
 
 let database: TestDatabase;
+let clock: ManualClock;
 const closers: (() => Promise<unknown>)[] = [];
 beforeAll(async () => {
   database = await startTestDatabase({ hasOwnServer: true });
+});
+beforeEach(() => {
+  clock = createManualClock();
 });
 afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 afterAll(() => database.stop());
 
-const open = async (url: string, payloads: string[] = []) => {
+const open = async (url: string, payloads: string[] = [], timing = TIMING) => {
   const channel = "listen_test";
   const close = await listen({
     url,
     channel,
     onNotification: (p) => payloads.push(p),
-    clock: systemClock,
+    clock,
     random: () => 0.5,
-    timing: TIMING,
+    timing,
   });
   closers.push(close);
   return close;
@@ -47,13 +51,6 @@ const notify = async (payload: string) => {
   await client.connect();
   await client.query("select pg_notify('listen_test', $1)", [payload]);
   await client.end();
-};
-const until = async (isDone: () => boolean | Promise<boolean>, seconds = 5) => {
-  const end = performance.now() + seconds * 1000;
-  while (!(await isDone())) {
-    if (performance.now() > end) throw new Error(`not within ${seconds} s`);
-    await sleep(20);
-  }
 };
 const sessions = async () => {
   const client = new pg.Client({ connectionString: database.url });
@@ -86,17 +83,21 @@ describe("listen", () => {
       sockets.add(socket);
       socket.on("error", () => {});
       socket.on("close", () => isOpen--);
-      setTimeout(() => socket.destroy(), 20);
+      setImmediate(() => socket.destroy());
     });
     const port = await freePort();
     await new Promise<void>((ready) => server.listen(port, "127.0.0.1", ready));
     closers.push(() => new Promise((done) => server.close(done)));
     await open(`postgres://x:y@127.0.0.1:${port}/x`);
-    await sleep(2500);
-    expect(mostOpen).toBe(1);
-    // 50, 100, 200 and then 400 ms apart.
-    expect(attempts).toBeGreaterThan(3);
-    expect(attempts).toBeLessThan(15);
+    for (const [failures, delayMs] of [100, 200, 400, 400, 400].entries()) {
+      await clock.waitForTimer(delayMs);
+      expect(attempts).toBe(failures + 1);
+      await clock.advance(delayMs - 1);
+      expect([attempts, clock.timers().length]).toEqual([failures + 1, 1]);
+      await clock.advance(1);
+    }
+    await clock.waitForTimer(400);
+    expect([attempts, mostOpen]).toEqual([6, 1]);
   });
 
   it("comes back after an outage with one session, and says that notifications may be missing", async () => {
@@ -106,8 +107,14 @@ describe("listen", () => {
     const before = await sessions();
     proxy.refuse(true);
     proxy.cut();
-    await sleep(1000);
+    // The first attempts fail: after 50 ms, and 100 ms later.
+    await clock.waitForTimer(50);
+    await clock.advance(50);
+    await clock.waitForTimer(100);
+    await clock.advance(100);
+    await clock.waitForTimer(200);
     proxy.refuse(false);
+    await clock.advance(200);
     await until(() => payloads.filter((payload) => payload === "").length === 2);
     await notify("after");
     await until(() => payloads.includes("after"));
@@ -119,19 +126,25 @@ describe("listen", () => {
     const { proxy, url } = await proxied();
     await open(url, payloads);
     proxy.freeze();
-    await until(() => payloads.filter((payload) => payload === "").length === 2, 3);
+    await clock.waitForTimer(TIMING.heartbeatMs);
+    await clock.advance(TIMING.heartbeatMs);
+    // The heartbeat gets no response within its timeout.
+    await clock.waitForTimer(100);
+    await clock.advance(100);
+    await until(() => payloads.filter((payload) => payload === "").length === 2);
     await notify("after the silence");
     await until(() => payloads.includes("after the silence"));
   });
 
   it("closes at once, also in the middle of an outage", async () => {
     const { proxy, url } = await proxied();
-    const close = await open(url);
+    // No timeout ends in time to help: the clock stands still, and those of the driver are longer than the test.
+    const close = await open(url, [], { ...TIMING, timeoutMs: 3_600_000 });
     proxy.freeze();
     proxy.refuse(true);
-    await sleep(50);
-    const began = performance.now();
+    await clock.waitForTimer(TIMING.heartbeatMs);
+    await clock.advance(TIMING.heartbeatMs);
     await close();
-    expect(performance.now() - began).toBeLessThan(1000);
+    expect(clock.timers()).toEqual([]);
   });
 });

@@ -84,11 +84,10 @@ describe("maintenance", () => {
     await other.query("begin");
     for (const table of ["runs", "events", "transfers", "webhook_deliveries"])
       await other.query(`lock table ${table} in row exclusive mode`);
-    const start = performance.now();
+    // The locks are held until the end of this test: a wait for one would never end.
     const maintenance = Promise.all([runMaintenance(database.db, 30), runWebhookMaintenance(database.db, 30)]);
     await insertRun(database.db, newRun(v7()));
     await maintenance;
-    expect(performance.now() - start).toBeLessThan(5000);
     await other.query("rollback");
     await other.end();
   });

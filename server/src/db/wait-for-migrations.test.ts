@@ -1,9 +1,8 @@
 // Processes that leave migrations to `--role migrate`: they wait with an account that cannot migrate.
 
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createManualClock } from "../../test/support/manual-clock.ts";
 import { startTestDatabase, type TestDatabase } from "../../test/support/test-database.ts";
-import { systemClock } from "../kit/system-clock.ts";
 import { migrate } from "./migrate.ts";
 import { waitForMigrations } from "./wait-for-migrations.ts";
 
@@ -30,26 +29,34 @@ describe("waiting for migrations", () => {
   it("ends when another process has migrated, for an account that cannot migrate itself", async () => {
     await expect(migrate(applicationUrl)).rejects.toThrow("permission denied");
     let isOver = false;
-    const waiting = waitForMigrations(applicationUrl, systemClock, TIMING).finally(() => {
+    const clock = createManualClock();
+    const waiting = waitForMigrations(applicationUrl, clock, TIMING).finally(() => {
       isOver = true;
     });
-    await sleep(300);
+    for (let polls = 0; polls < 3; polls++) {
+      await clock.waitForTimer(TIMING.pollMs);
+      await clock.advance(TIMING.pollMs);
+    }
+    await clock.waitForTimer(TIMING.pollMs);
     expect(isOver).toBe(false);
     await migrate(database.url, applicationUrl);
+    await clock.advance(TIMING.pollMs);
     expect(await waiting).toEqual([]);
   });
 
   it("names the migrations that are missing after its timeout", async () => {
     await migrate(database.url, applicationUrl);
     await database.owner.query("test.undo", "delete from schema_migrations where name like '0009%'");
-    expect(await waitForMigrations(applicationUrl, systemClock, AT_ONCE)).toEqual(["0009_row_level_security.sql"]);
+    expect(await waitForMigrations(applicationUrl, createManualClock(), AT_ONCE)).toEqual([
+      "0009_row_level_security.sql",
+    ]);
   });
 
   it("fails at once on a schema that this version cannot use", async () => {
     await migrate(database.url, applicationUrl);
     const newer = "insert into schema_migrations (name, sha256, lowest_program) values ('9999_newer.sql', '', 9999)";
     await database.owner.query("test.newer", newer);
-    await expect(waitForMigrations(applicationUrl, systemClock, TIMING)).rejects.toThrow(
+    await expect(waitForMigrations(applicationUrl, createManualClock(), TIMING)).rejects.toThrow(
       "removed what this version needs",
     );
   });

@@ -30,10 +30,10 @@ describe("a prompt", () => {
 
   it("of 30 million characters is refused without counting them", () => {
     const long = "a".repeat(30_000_000);
-    const startedAt = performance.now();
+    const before = process.cpuUsage();
     expect(promptField().safeParse(long).error?.issues).toMatchObject([{ params: { code: "too_long" } }]);
     expect(promptField().safeParse(`\u200b${long}`).success).toBe(false);
-    expect(performance.now() - startedAt).toBeLessThan(250);
+    expect(process.cpuUsage(before).user / 1000).toBeLessThan(250);
   });
 
   it.each(["", " ", "\n\t", "\u00a0\u2003", "\u200b\u200d", "\u0000"])("needs a visible character: %j", (text) =>

@@ -1,11 +1,13 @@
 // A response that was paid for becomes the result of its run while storage, PostgreSQL and workers fail. PostgreSQL,
 // disk and S3 are real; they fail through their sockets and directories.
+
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as pause } from "node:timers/promises";
 import { freePort } from "@gesso/dev/components";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { connectOnClock, installDatabaseClock } from "../../test/support/database-clock.ts";
+import { createManualClock } from "../../test/support/manual-clock.ts";
 import { S3_TEST_CREDENTIALS, type S3Server, startS3Server } from "../../test/support/s3-server.ts";
 import {
   attemptOf,
@@ -37,6 +39,10 @@ import type { SubmitResult } from "./execute.ts";
 import { recoverSpooledResponses } from "./recover-spool.ts";
 import { createResponseSpool, type ResponseSpool } from "./response-spool.ts";
 import { submit } from "./submit.ts";
+
+/** The pauses between attempts to save a response. */
+const FIRST_RETRY_MS = 250;
+const MAX_RETRY_MS = 2000;
 
 let database: TestDatabase;
 let folder: string;
@@ -70,6 +76,13 @@ const prepare = async (offer: Partial<Offer>) => {
   woken = [];
 };
 beforeEach(() => prepare({ recovery: "none" }));
+/** The pauses between attempts to save a response then pass when the test says so. */
+const useManualClock = () => {
+  const clock = createManualClock();
+  runtime.clock = clock;
+  providers = createTestProviders([fake], clock);
+  return clock;
+};
 
 type Parts = { db?: Database; storage?: ObjectStorage; spoolOf?: ResponseSpool };
 const servicesWith = ({ db = database.db, storage, spoolOf = spool }: Parts = {}) => {
@@ -121,13 +134,24 @@ describe("a result whose storage fails for seconds", () => {
     await storage.put("t/first", Buffer.from("x"), "text/plain");
     renameSync(directory, `${directory}.away`);
     writeFileSync(directory, "not a directory");
-    const submitting = submitWith({ storage });
-    await pause(1500);
-    expect(await submitWith()).toMatchObject({ state: "wait", attemptNumber: 1 });
+    const clock = useManualClock();
+    const own = await startTestDatabase();
+    await installDatabaseClock(own);
+    const db = connectOnClock(own, clock);
+    claim = await claimRun(db);
+    const submitting = submitWith({ db, storage });
+    await clock.waitForTimer(FIRST_RETRY_MS);
+    // Longer than the lease lasts without a renewal, which is a second.
+    await clock.advance(5000);
+    expect(await submitWith({ db })).toMatchObject({ state: "wait", attemptNumber: 1 });
     rmSync(directory);
     renameSync(`${directory}.away`, directory);
+    await clock.advance(MAX_RETRY_MS);
     expect(await submitting).toMatchObject(PRODUCED);
-    expect([fake.submissions.length, (await stateOf()).state]).toEqual([1, "succeeded"]);
+    const { state } = (await findLatestAttempt(db, claim.run_id, 0))!;
+    expect([fake.submissions.length, state]).toEqual([1, "succeeded"]);
+    await db.close();
+    await own.stop();
     expect(await spool.list()).toEqual([]);
   });
 
@@ -145,10 +169,12 @@ describe("a result whose storage fails for seconds", () => {
     await storage.ensureBucket();
     proxy.refuse(true);
     proxy.cut();
+    const clock = useManualClock();
     const submitting = submitWith({ storage });
-    await pause(3000);
+    await clock.waitForTimer(FIRST_RETRY_MS);
     expect((await stateOf()).state).toBe("intent");
     proxy.refuse(false);
+    await clock.advance(FIRST_RETRY_MS);
     expect(await submitting).toMatchObject(PRODUCED);
     const [file] = ((await submitting) as Extract<SubmitResult, { state: "produced" }>).files;
     const key = `t/${claim.tenant_id}/r/${claim.run_id}/${file!.sha256}`;
@@ -293,13 +319,19 @@ describe("a ticket", () => {
 
   it("is saved when PostgreSQL is back", async () => {
     await withProxy(async (proxy, db) => {
+      const clock = useManualClock();
       fake.submit = async (key) => {
         proxy.refuse(true);
         proxy.cut();
-        setTimeout(() => proxy.refuse(false), 1500);
         return { state: "running", ticket: { job: key } };
       };
-      expect(await submitWith({ db })).toEqual({ state: "running", attemptNumber: 1, ticket: expect.any(Object) });
+      const submitting = submitWith({ db });
+      await clock.waitForTimer(FIRST_RETRY_MS);
+      await clock.advance(FIRST_RETRY_MS);
+      await clock.waitForTimer(2 * FIRST_RETRY_MS);
+      proxy.refuse(false);
+      await clock.advance(2 * FIRST_RETRY_MS);
+      expect(await submitting).toEqual({ state: "running", attemptNumber: 1, ticket: expect.any(Object) });
     });
     expect(await stateOf()).toMatchObject(TICKET());
     expect([fake.submissions.length, (await spool.list()).length]).toEqual([1, 0]);

@@ -1,5 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { afterEach, expect, it } from "vitest";
+import { until } from "../../../test/support/until.ts";
 import type { JsonObject } from "../../kit/schemas/run.ts";
 import { readProviderFailure } from "../call-provider.ts";
 import { createModelProcess } from "./model-process.ts";
@@ -113,6 +114,6 @@ it("ends after an idle time", async () => {
   const model = start({ idleSeconds: 0.2 });
   await model.ask();
   const pid = model.pid()!;
-  await expect.poll(() => isAlive(pid), { timeout: 5000 }).toBe(false);
+  await until(() => !isAlive(pid));
   expect(Buffer.from(await model.ask())).toEqual(image);
 });
