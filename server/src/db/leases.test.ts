@@ -21,9 +21,10 @@ describe("leases", () => {
   });
 
   it("are renewed by their holder and refused to others until they run out", async () => {
-    await installDatabaseClock(database);
+    const own = await startTestDatabase();
+    await installDatabaseClock(own);
     const clock = createManualClock();
-    const db = connectOnClock(database, clock);
+    const db = connectOnClock(own, clock);
     const take = async (holder: string) => (await acquireLeases(db, holder, ["duty/a"], 5)).length === 1;
     expect([await take("first"), await take("second")]).toEqual([true, false]);
     await clock.advance(4000);
@@ -34,6 +35,7 @@ describe("leases", () => {
     expect([await take("second"), await take("first")]).toEqual([true, false]);
     expect(await countLeaseHolders(db, "duty/")).toBe(1);
     await db.close();
+    await own.stop();
   });
 
   it("are free at once when their holder leaves", async () => {
