@@ -24,7 +24,7 @@ export const money: ThreatSection = {
       kind: "control and test",
       tests: {
         "server/test/scenarios/cost-and-budgets.test.ts": [
-          "for ten runs accepts exactly ten of a thousand concurrent requests; the others get 402",
+          "for ten runs accepts exactly ten of fifty concurrent requests; the others get 402",
         ],
         "server/src/db/money/ledger.test.ts": ["for ten lets exactly ten of a thousand runs in that come at once"],
       },
@@ -51,7 +51,7 @@ export const money: ThreatSection = {
       kind: "control and test",
       tests: {
         "server/test/scenarios/cost-and-budgets.test.ts": [
-          "end in one of the two, 300 times: a run is charged if its job was submitted",
+          "end in one of the two, 30 times: a run is charged if its job was submitted",
         ],
         "server/src/db/money/ledger.test.ts": [
           "of a cancel with a completion end as one of the two, each with its money",
@@ -93,7 +93,7 @@ export const money: ThreatSection = {
         "server/test/conformance/schema-bounds.test.ts": [
           "are tested for every operation that accepts a number, a list or text",
         ],
-        "server/test/scenarios/cost-and-budgets.test.ts": ["is the estimated one, for 200 random inputs"],
+        "server/test/scenarios/cost-and-budgets.test.ts": ["is the estimated one, for 20 random inputs"],
       },
     },
     {
