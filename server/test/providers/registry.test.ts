@@ -19,22 +19,34 @@ import {
   sceneMask,
 } from "./registry-requests.ts";
 
-/** Only the provider under test is enabled, so that no other provider can serve the request. */
-const ONLY_THIS_PROVIDER = {
+const UNKNOWN_RUN = "01990c3e-2f00-7000-8000-6f0c1a2b3c4d";
+
+/** Beside the fake vendors, nothing can serve a request. */
+const ONLY_FAKE_VENDORS = {
   SANDBOX_URL: "",
   PUBLIC_URL_IS_REACHABLE: "true",
   FAL_LORA_BASE_URL: "https://loras.example/files",
 };
 
-let environment: TestEnvironment;
+let environment: TestEnvironment | undefined;
+/** Addresses and keys of the fake vendors that the next server process knows. */
+let vendorSettings: Record<string, string> = {};
 let caller: ApiCaller;
-let requests: RegistryRequest[];
+let requests: RegistryRequest[] = listRequests(
+  UNKNOWN_RUN,
+  "https://example.com/a.png",
+  "",
+  "https://example.com/b.png",
+);
 const providersByRequest = new Map<string, Set<string>>();
 
-beforeAll(async () => {
-  environment = await startTestEnvironment({ env: { FETCH_ALLOW_ORIGINS: "" } });
-  caller = createHttpCaller(environment);
-  await insertDefaultTestModels(environment);
+function listRequests(run: string, url: string, mask: string, maskUrl: string): RegistryRequest[] {
+  const listed = listRegistryRequests({ run, url, mask: `data:image/png;base64,${mask}`, maskUrl });
+  return [...listed, ...listExampleRequests(listed, run)];
+}
+
+/** Uploads what the requests name. */
+async function uploadSources(): Promise<void> {
   const upload = async (bytes: Buffer) => {
     const form = new FormData();
     form.set("file", new File([new Uint8Array(bytes)], "scene.png", { type: "image/png" }));
@@ -43,14 +55,26 @@ beforeAll(async () => {
   };
   const mask = await sceneMask();
   const [image, maskRun] = [await upload(await scene()), await upload(mask)];
-  const listed = listRegistryRequests({
-    run: image.run_id,
-    url: image.image_url,
-    mask: `data:image/png;base64,${mask.toString("base64")}`,
-    maskUrl: maskRun.image_url,
+  requests = listRequests(image.run_id, image.image_url, mask.toString("base64"), maskRun.image_url);
+}
+
+/** The server is started again for each group of providers, on the same data. */
+async function startServerFor(settings: Record<string, string>): Promise<void> {
+  vendorSettings = settings;
+  if (environment) {
+    // A killed process would hold the lease of the dispatcher for seconds.
+    await environment.stopGracefully("api");
+    return environment.start("api");
+  }
+  environment = await startTestEnvironment({
+    env: { ...ONLY_FAKE_VENDORS, FETCH_ALLOW_ORIGINS: "" },
+    processEnv: async () => vendorSettings,
   });
-  requests = [...listed, ...listExampleRequests(listed, image.run_id)];
-});
+  caller = createHttpCaller(environment);
+  await insertDefaultTestModels(environment);
+  await uploadSources();
+}
+
 afterAll(async () => {
   await environment?.stop();
   const columns = fakeVendors.map(({ id }) => id);
@@ -82,40 +106,59 @@ const jobOf = ({ task, model, body }: RegistryRequest) => {
   };
 };
 
-describe.each(fakeVendors.map((definition) => [definition.id, definition] as const))(
-  "%s",
-  (id, definition: FakeVendorDefinition) => {
-    let fakeVendor: FakeVendor;
-    beforeAll(async () => {
-      fakeVendor = await definition.start();
-      // A killed process would hold the lease of the dispatcher for seconds.
-      await environment.stopGracefully("api");
-      await environment.start("api", { ...definition.env(fakeVendor), ...ONLY_THIS_PROVIDER });
-    });
-    afterAll(() => fakeVendor?.close());
+const listServedBy = ({ id }: FakeVendorDefinition): RegistryRequest[] => {
+  const { offers } = providers.find((each) => each.id === id)!;
+  return requests.filter((request) => offers.some((offer) => canServe(offer, jobOf(request) as never)));
+};
 
-    it("serves every request that it offers, and Gesso stores every file", async () => {
-      const { offers } = providers.find((each) => each.id === id)!;
-      const own = requests.filter((request) => offers.some((offer) => canServe(offer, jobOf(request) as never)));
-      expect(own.length).toBeGreaterThan(0);
-      await Promise.all(
-        own.map(async (request) => {
-          const { status, body } = await caller.post(request.path, request.body, { accept: "application/json" });
-          expect([request.name, status, body.code]).toEqual([
-            request.name,
-            expect.toSatisfy((is: number) => is < 300),
-            undefined,
-          ]);
-          const run = await caller.waitUntilEnded(body.run_id ?? body.data?.run_id ?? body.runId, 40);
-          expect([request.name, run.status, run.error]).toEqual([request.name, "completed", null]);
-          expect([request.name, run.provider]).toEqual([request.name, id]);
-          expect(run.attempts[0]).toMatchObject({ provider: id, state: "succeeded", request: { method: "POST" } });
-          await checkOutput(request, run);
-          providersByRequest.set(request.name, (providersByRequest.get(request.name) ?? new Set()).add(id));
-        }),
-      );
-      expect(fakeVendor.invalidRequests).toEqual([]);
-    }, 120_000);
+/** Groups of providers that share no request, so that each request of a group has one provider that can serve it. */
+function groupFakeVendors(): FakeVendorDefinition[][] {
+  const namesOf = (definition: FakeVendorDefinition) => listServedBy(definition).map(({ name }) => name);
+  const groups: FakeVendorDefinition[][] = [];
+  for (const definition of fakeVendors.toSorted((one, other) => namesOf(other).length - namesOf(one).length)) {
+    const names = new Set(namesOf(definition));
+    const group = groups.find((each) => !each.some((member) => namesOf(member).some((name) => names.has(name))));
+    if (group) group.push(definition);
+    else groups.push([definition]);
+  }
+  return groups;
+}
+
+describe.each(groupFakeVendors().map((group, index) => ({ number: index + 1, group })))(
+  "server $number",
+  ({ group }) => {
+    const started = new Map<string, FakeVendor>();
+    beforeAll(async () => {
+      for (const { id, start } of group) started.set(id, await start());
+      const settings = group.map(({ id, env }) => env(started.get(id)!));
+      await startServerFor(Object.assign({}, ...settings, ONLY_FAKE_VENDORS));
+    });
+    afterAll(() => Promise.all([...started.values()].map((fakeVendor) => fakeVendor.close())));
+
+    describe.each(group)("$id", (definition) => {
+      it("serves every request that it offers, and Gesso stores every file", async () => {
+        const { id } = definition;
+        const own = listServedBy(definition);
+        expect(own.length).toBeGreaterThan(0);
+        await Promise.all(
+          own.map(async (request) => {
+            const { status, body } = await caller.post(request.path, request.body, { accept: "application/json" });
+            expect([request.name, status, body.code]).toEqual([
+              request.name,
+              expect.toSatisfy((is: number) => is < 300),
+              undefined,
+            ]);
+            const run = await caller.waitUntilEnded(body.run_id ?? body.data?.run_id ?? body.runId, 600);
+            expect([request.name, run.status, run.error]).toEqual([request.name, "completed", null]);
+            expect([request.name, run.provider]).toEqual([request.name, id]);
+            expect(run.attempts[0]).toMatchObject({ provider: id, state: "succeeded", request: { method: "POST" } });
+            await checkOutput(request, run);
+            providersByRequest.set(request.name, (providersByRequest.get(request.name) ?? new Set()).add(id));
+          }),
+        );
+        expect(started.get(id)!.invalidRequests).toEqual([]);
+      });
+    });
   },
 );
 
@@ -124,7 +167,7 @@ async function checkOutput({ name, expectedOutput }: RegistryRequest, run: any):
     return void expect([name, Object.keys(run.result ?? {}).length > 0]).toEqual([name, true]);
   const file = await fetch(run.outputs[0].url);
   const bytes = Buffer.from(await file.arrayBuffer());
-  expect(run.outputs[0].url.startsWith(environment.url)).toBe(true);
+  expect(run.outputs[0].url.startsWith(environment!.url)).toBe(true);
   if (expectedOutput === "video") return void expect(bytes.subarray(4, 8).toString()).toBe("ftyp");
   const { width, height } = await sharp(bytes).metadata();
   expect([width, height]).toEqual([run.outputs[0].width, run.outputs[0].height]);
