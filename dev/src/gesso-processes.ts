@@ -7,12 +7,14 @@ import { respondsOk } from "./readiness-probe.ts";
 const SANDBOX_ENTRY = fileURLToPath(new URL("../../sandbox/src/main.ts", import.meta.url));
 export const SERVER_ENTRY = fileURLToPath(new URL("../../server/src/main.ts", import.meta.url));
 
-export type SandboxOptions = { dataDir: string; port: number; key: string; entry?: string };
+/** `side`: of a square image whose size is not requested, in pixels. Default: that of the sandbox. */
+export type SandboxOptions = { dataDir: string; port: number; key: string; entry?: string; side?: number };
 
 export function startSandbox(options: SandboxOptions): Promise<ManagedProcess> {
   const url = `http://127.0.0.1:${options.port}`;
   // A key may begin with a dash; only the form `--key=value` accepts such a value.
   const flags = ["--port", String(options.port), "--data", options.dataDir, `--key=${options.key}`];
+  if (options.side !== undefined) flags.push("--side", String(options.side));
   return startProcess({
     name: "sandbox",
     url,

@@ -14,6 +14,7 @@ export type DependencyOptions = {
   /** URL of an existing PostgreSQL. If set, no PostgreSQL is started. */
   databaseUrl?: string;
   sandboxEntry?: string;
+  sandboxSide?: number;
 };
 
 export type Dependencies = {
@@ -31,6 +32,7 @@ export async function startDependencies(options: DependencyOptions): Promise<Dep
     port: ports.sandbox,
     key: options.sandboxKey,
     entry: options.sandboxEntry,
+    side: options.sandboxSide,
   });
   const restateStart = startRestate({
     dataDir: join(dataDir, "restate"),

@@ -21,8 +21,10 @@ export type StartOptions = {
   ephemeral?: boolean;
   /** URL of an existing PostgreSQL. If set, no PostgreSQL is started. */
   databaseUrl?: string;
-  /** Stub programs that tests run instead of the server and the sandbox. */
+  /** Programs that tests run instead of the server and the sandbox: stubs or bundles. */
   entries?: { server?: string; sandbox?: string };
+  /** The side of images whose size is not requested, in pixels. Tests use small ones. */
+  sandboxSide?: number;
   log: (line: string) => void;
 };
 
@@ -59,7 +61,8 @@ export async function startGesso(options: StartOptions): Promise<GessoInstance> 
     });
     const { databaseUrl, entries } = options;
     const sandboxEntry = entries?.sandbox;
-    const dependencyOptions = { dataDir, ports, sandboxKey: state.sandboxKey, databaseUrl, sandboxEntry };
+    const { sandboxSide } = options;
+    const dependencyOptions = { dataDir, ports, sandboxKey: state.sandboxKey, databaseUrl, sandboxEntry, sandboxSide };
     const dependencies = await startDependencies(dependencyOptions);
     components.push(...dependencies.components);
     const server = await startServerOnPort({ dataDir, ports, state, dependencies }, options);

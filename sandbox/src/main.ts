@@ -2,6 +2,7 @@
 // The command `gesso-sandbox`: parses its arguments, starts the sandbox and stops it on a signal.
 import { parseArgs } from "node:util";
 import { startSandbox } from "./sandbox.ts";
+import { DEFAULT_SIDE } from "./size.ts";
 
 const { values } = parseArgs({
   options: {
@@ -12,6 +13,8 @@ const { values } = parseArgs({
     // Where others reach the sandbox, for the URLs of results. Default: the host and the port.
     url: { type: "string" },
     ffmpeg: { type: "string", default: "ffmpeg" },
+    // Of a square image whose size is not requested, in pixels. Tests draw small ones.
+    side: { type: "string", default: String(DEFAULT_SIDE) },
   },
 });
 
@@ -22,6 +25,7 @@ const sandbox = await startSandbox({
   host: values.host,
   ...(values.url !== undefined && { publicUrl: values.url }),
   ffmpeg: values.ffmpeg,
+  side: Number(values.side),
 });
 console.log(`sandbox listening on ${sandbox.url}`);
 

@@ -14,6 +14,8 @@ export type SandboxServices = {
   runner: JobRunner;
   url: string;
   key: string;
+  /** Of a square image whose size is not requested. */
+  side: number;
   /** Aborted when the sandbox closes: nothing may be written after that. */
   closing: AbortSignal;
 };

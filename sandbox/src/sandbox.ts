@@ -10,6 +10,7 @@ import { createInputFiles } from "./inputs.ts";
 import { openJobStore } from "./job-store.ts";
 import { createOutputCache } from "./output-cache.ts";
 import { createJobRunner } from "./runner.ts";
+import { DEFAULT_SIDE } from "./size.ts";
 import { createEncoder } from "./video/encoder.ts";
 
 export type SandboxOptions = {
@@ -20,6 +21,8 @@ export type SandboxOptions = {
   /** Where callers reach the sandbox, if that is not its host and port: result URLs begin with it. */
   publicUrl?: string;
   ffmpeg?: string;
+  /** Of a square image whose size is not requested, in pixels. Default: 1024. */
+  side?: number;
 };
 export type Sandbox = { url: string; close(): Promise<void> };
 
@@ -34,7 +37,7 @@ const listen = async (server: Server, port: number, host: string): Promise<strin
 };
 
 export const startSandbox = async (options: SandboxOptions): Promise<Sandbox> => {
-  const { port, dataDir, key, host = "127.0.0.1", publicUrl, ffmpeg = "ffmpeg" } = options;
+  const { port, dataDir, key, host = "127.0.0.1", publicUrl, ffmpeg = "ffmpeg", side = DEFAULT_SIDE } = options;
   const jobStore = openJobStore(dataDir);
   const server = createServer();
   // The URL is part of every response, so it must be known before the services are created.
@@ -53,6 +56,7 @@ export const startSandbox = async (options: SandboxOptions): Promise<Sandbox> =>
     runner,
     url,
     key,
+    side,
     closing: closing.signal,
   });
   server.on("request", getRequestListener(app.fetch));

@@ -9,6 +9,7 @@ import { type ErrorResponse, invalidFields, invalidParameters, respondWithError 
 import { type Job, recoveryClassOf, renderJob } from "../job.ts";
 import { JobRequest } from "../request.ts";
 import type { Bindings, SandboxServices } from "../sandbox-services.ts";
+import { withSide } from "../size.ts";
 import { findTask } from "../tasks/index.ts";
 
 type ParsedPost = { request: JobRequest; prompt: string; behaviour: Behaviour; key: string | undefined };
@@ -44,7 +45,7 @@ const accept = (services: SandboxServices, context: Context<Bindings>, posting: 
     id,
     at: new Date().toISOString(),
     request: {
-      ...plain,
+      ...withSide(plain, services.side),
       prompt,
       images: images.map(services.inputs.store),
       ...(mask && { mask: services.inputs.store(mask) }),
