@@ -77,7 +77,7 @@ const PACKAGES: Record<string, { src: string[]; test: string[] }> = {
   server: { src: [], test: ["dev", "sandbox", "client"] },
   sandbox: { src: [], test: [] },
   dev: { src: [], test: [] },
-  cli: { src: ["dev", "client"], test: ["dev", "client"] },
+  cli: { src: ["dev", "client"], test: ["dev", "server", "client"] },
   sdk: { src: [], test: ["dev", "server", "scripts", "examples", "client"] },
   console: { src: ["client"], test: ["client", "server"] },
 };
