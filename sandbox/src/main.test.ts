@@ -46,7 +46,7 @@ test("result URLs begin with the URL that --url names, while the command listens
     expect(job).toMatchObject({
       outputs: [{ url: expect.stringMatching(/^http:\/\/sandbox\.example:7790\/v1\/files\//) }],
     });
-  }, 10_000);
+  });
 });
 
 async function findFreePort(): Promise<number> {

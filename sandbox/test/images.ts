@@ -40,7 +40,7 @@ export const pixelAt = ({ width, channels, data }: RawImage, x: number, y: numbe
 /** Runs a job to its end and expects it to succeed. */
 export const runToSuccess = async (rig: SandboxHarness, fields: Record<string, unknown>): Promise<JobBody> => {
   const { body } = await rig.post({ seed: 5, prompt: undefined, ...fields });
-  const job = await rig.waitUntilEnded(body.id, 30_000);
+  const job = await rig.waitUntilEnded(body.id);
   expect(job.error).toBeNull();
   return job;
 };

@@ -36,6 +36,7 @@ export type JobBody = {
 type LedgerRow = {
   id: string;
   status: string;
+  accepted_at: string;
   posts: number;
   delivered: number;
   callback_attempts: number;
@@ -52,15 +53,18 @@ export type SandboxHarness = {
   url(): string;
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
   post(fields: Record<string, unknown>, headers?: Record<string, string>): Promise<Answer>;
-  waitUntilEnded(id: string, milliseconds?: number): Promise<JobBody>;
+  waitUntilEnded(id: string): Promise<JobBody>;
   ledger(): Promise<LedgerRow[]>;
   restart(): Promise<void>;
 };
 
 type Look<T> = () => Promise<T | undefined | false> | T | undefined | false;
 
-export const waitUntil = async <T>(look: Look<T>, milliseconds = 4000): Promise<T> => {
-  for (const start = Date.now(); Date.now() - start < milliseconds; ) {
+/** Only names the failure before the test runner ends the test. */
+const HANGING_MS = 300_000;
+
+export const waitUntil = async <T>(look: Look<T>): Promise<T> => {
+  for (const start = Date.now(); Date.now() - start < HANGING_MS; ) {
     const found = await look();
     if (found) return found;
     await new Promise((resolve) => setTimeout(resolve, 10));
@@ -88,11 +92,11 @@ export const startSandboxHarness = async (settings: { ffmpeg?: string } = {}): P
     call,
     post: (fields, headers) =>
       call("POST", "/v1/jobs", { model: "replay/one", task: "image.generate", prompt: "a hill", ...fields }, headers),
-    waitUntilEnded: (id, milliseconds) =>
+    waitUntilEnded: (id) =>
       waitUntil(async () => {
         const { body } = await call("GET", `/v1/jobs/${id}`);
         return !["queued", "running"].includes(body.status) && (body as unknown as JobBody);
-      }, milliseconds),
+      }),
     ledger: async () => (await call("GET", "/v1/ledger")).body.data as unknown as LedgerRow[],
     restart: async () => {
       await sandbox.close();

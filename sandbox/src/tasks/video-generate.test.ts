@@ -24,9 +24,7 @@ const probe = async (path: string) => {
   return JSON.parse(stdout).streams as Record<string, unknown>[];
 };
 
-test("a video of an image has the reported duration, frame rate and size", {
-  timeout: 30_000,
-}, async () => {
+test("a video of an image has the reported duration, frame rate and size", async () => {
   const rig = await startSandboxHarness();
   const options = { duration: 1.5, fps: 12 };
   const job = await runToSuccess(rig, { task, images: [inlineImage(await drawShapes())], prompt: "zoom in", options });
@@ -67,7 +65,7 @@ test("a video of an image has the reported duration, frame rate and size", {
   expect(moved).toBeGreaterThan(1);
 });
 
-test("a video from text has even dimensions, and is the same for the same seed", { timeout: 30_000 }, async () => {
+test("a video from text has even dimensions, and is the same for the same seed", async () => {
   const rig = await startSandboxHarness();
   const fields = { task, prompt: "snow in the forest", width: 180, height: 319, options: { duration: 1, fps: 6 } };
   const job = await runToSuccess(rig, fields);
@@ -78,17 +76,16 @@ test("a video from text has even dimensions, and is the same for the same seed",
   expect(three!.equals(one!)).toBe(false);
 });
 
-test("the progress rises while the video is created, and a cancel stops it", { timeout: 30_000 }, async () => {
+test("the progress rises while the video is created, and a cancel stops it", async () => {
   const rig = await startSandboxHarness();
   const { body } = await rig.post({ task, prompt: "the sea", options: { duration: 60, fps: 30 } });
   const look = async () => (await rig.call("GET", `/v1/jobs/${body.id}`)).body;
   const seen = await waitUntil(async () => {
     const { progress } = await look();
     return progress > 0 && progress;
-  }, 20_000);
-  await waitUntil(async () => (await look()).progress > seen, 20_000);
+  });
+  await waitUntil(async () => (await look()).progress > seen);
   expect((await rig.call("POST", `/v1/jobs/${body.id}/cancel`)).body.status).toBe("canceled");
-  const start = Date.now();
   // The places at the encoder are free again, or these would wait for the long video.
   const next = await runToSuccess(rig, {
     task,
@@ -98,10 +95,11 @@ test("the progress rises while the video is created, and a cancel stops it", { t
     options: { duration: 1, fps: 2 },
   });
   expect(next.status).toBe("succeeded");
-  expect(Date.now() - start).toBeLessThan(10_000);
+  // The long video has not ended by itself in the meantime.
+  expect(await look()).toMatchObject({ status: "canceled", outputs: [] });
 });
 
-test("a video survives a restart", { timeout: 30_000 }, async () => {
+test("a video survives a restart", async () => {
   const rig = await startSandboxHarness();
   const job = await runToSuccess(rig, {
     task,
