@@ -7,8 +7,9 @@ import { fileURLToPath } from "node:url";
 import { createClient } from "@gesso/client";
 import { generateTestHeaders } from "@gesso/client/webhooks";
 import { freePort } from "@gesso/dev/components";
-import { type GessoInstance, startGesso } from "@gesso/dev/start";
+import type { GessoInstance } from "@gesso/dev/start";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { startDevelopmentGesso } from "../server/test/support/development-gesso.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
@@ -22,15 +23,15 @@ const programs: ChildProcess[] = [];
 let gesso: GessoInstance;
 
 beforeAll(async () => {
-  gesso = await startGesso({ dataDir: join(folder, "data"), port: await freePort(), log: () => {} });
-}, 90_000);
+  gesso = await startDevelopmentGesso({ dataDir: join(folder, "data"), port: await freePort() });
+});
 afterEach(() => {
   for (const program of programs.splice(0)) program.kill("SIGKILL");
 });
 afterAll(async () => {
   await gesso?.stop();
   rmSync(folder, { recursive: true, force: true });
-}, 60_000);
+});
 
 /** Starts a program and waits for words of its own. */
 const start = (parameters: string[], awaited: RegExp): Promise<{ found: string; said: () => string }> =>
@@ -83,39 +84,32 @@ describe("the receivers of the guide", () => {
     }
   });
 
-  it.each(SAMPLES)(
-    "%s accepts what Gesso sends, once, and nothing else",
-    async (file) => {
-      const { found: url, said } = await startReceiver(file);
-      await start(gessoWebhooks("listen", "--forward-to", url, "--secret", SECRET), /Ready\./);
-      const client = createClient({ baseUrl: gesso.url, apiKey: gesso.key });
-      const { run_id } = await client.images.generate({ prompt: "a boat", width: 64, height: 64 }).wait();
-      const delivery = await until(async () => (await client.webhooks.deliveries.list({ run_id })).data[0]);
-      expect(delivery).toMatchObject({ status: "delivered", attempts: 1 });
-      await client.webhooks.deliveries.redeliver(delivery.id);
-      const again = await until(async () => {
-        const details = await client.webhooks.deliveries.get(delivery.id);
-        return details.attempts === 2 ? details : undefined;
-      });
-      expect(again.log.map(({ status }) => status)).toEqual([204, 204]);
-      expect(said().match(new RegExp(`run\\.completed ${run_id}`, "g"))).toHaveLength(1);
+  it.each(SAMPLES)("%s accepts what Gesso sends, once, and nothing else", async (file) => {
+    const { found: url, said } = await startReceiver(file);
+    await start(gessoWebhooks("listen", "--forward-to", url, "--secret", SECRET), /Ready\./);
+    const client = createClient({ baseUrl: gesso.url, apiKey: gesso.key });
+    const { run_id } = await client.images.generate({ prompt: "a boat", width: 64, height: 64 }).wait();
+    const delivery = await until(async () => (await client.webhooks.deliveries.list({ run_id })).data[0]);
+    expect(delivery).toMatchObject({ status: "delivered", attempts: 1 });
+    await client.webhooks.deliveries.redeliver(delivery.id);
+    const again = await until(async () => {
+      const details = await client.webhooks.deliveries.get(delivery.id);
+      return details.attempts === 2 ? details : undefined;
+    });
+    expect(again.log.map(({ status }) => status)).toEqual([204, 204]);
+    expect(said().match(new RegExp(`run\\.completed ${run_id}`, "g"))).toHaveLength(1);
 
-      const body = again.body ?? "";
-      const lie = (headers: Record<string, string>, text = body) => fetch(url, { method: "POST", headers, body: text });
-      const headers = await generateTestHeaders(body, SECRET, { id: "evt_forged" });
-      expect((await lie(await generateTestHeaders(body, "another secret, long enough"))).status).toBe(400);
-      expect((await lie({ "content-type": "application/json" })).status).toBe(400);
-      const changed = await lie(
-        { ...headers, "content-type": "application/json" },
-        body.replace("completed", "failed"),
-      );
-      expect([changed.status, await changed.json()]).toEqual([400, { reason: "bad_signature" }]);
-      const old = await generateTestHeaders(body, SECRET, { timestamp: Math.floor(Date.now() / 1000) - 301 });
-      expect((await lie(old)).status).toBe(400);
-      expect((await lie({ ...headers, "content-type": "application/json" })).status).toBe(204);
-    },
-    60_000,
-  );
+    const body = again.body ?? "";
+    const lie = (headers: Record<string, string>, text = body) => fetch(url, { method: "POST", headers, body: text });
+    const headers = await generateTestHeaders(body, SECRET, { id: "evt_forged" });
+    expect((await lie(await generateTestHeaders(body, "another secret, long enough"))).status).toBe(400);
+    expect((await lie({ "content-type": "application/json" })).status).toBe(400);
+    const changed = await lie({ ...headers, "content-type": "application/json" }, body.replace("completed", "failed"));
+    expect([changed.status, await changed.json()]).toEqual([400, { reason: "bad_signature" }]);
+    const old = await generateTestHeaders(body, SECRET, { timestamp: Math.floor(Date.now() / 1000) - 301 });
+    expect((await lie(old)).status).toBe(400);
+    expect((await lie({ ...headers, "content-type": "application/json" })).status).toBe(204);
+  });
 });
 
 async function until<T>(read: () => Promise<T | undefined>): Promise<T> {

@@ -14,7 +14,7 @@ import { type CliEnvironment, startCliEnvironment, waitUntil } from "./support/c
 import { drawExampleImages } from "./support/drawn-images.ts";
 import { startResettingProxy } from "./support/resetting-proxy.ts";
 
-const CREATES = Number(process.env.CREATES ?? 20);
+const CREATES = Number(process.env.CREATES ?? 5);
 const AT_A_TIME = 4;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const ESCAPE = "\u001b";
@@ -25,8 +25,8 @@ let environment: CliEnvironment;
 beforeAll(async () => {
   environment = await startCliEnvironment();
   drawExampleImages(environment.folder);
-}, 120_000);
-afterAll(() => environment?.stop(), 60_000);
+});
+afterAll(() => environment?.stop());
 
 const sha256 = (path: string) => createHash("sha256").update(readFileSync(path)).digest("hex");
 /** Reads the list itself, because the index of words follows a moment later. */
@@ -78,7 +78,7 @@ it("[CLI-3] uploads a file, waits, and writes the result whole, without overwrit
   expect(saved.code).toBe(0);
   expect(readdirSync(join(folder, "got"))).toEqual([`${made.run_id}-1.png`]);
   expect((await client.runs.get(made.run_id)).status).toBe("completed");
-}, 60_000);
+});
 
 it("[CLI-3] leaves no file if a download of several ends early", async () => {
   const folder = mkdtempSync(join(tmpdir(), "gesso-save-"));
@@ -109,7 +109,7 @@ it("[CLI-4] passes runs from command to command, which makes one tree", async ()
   const tree = await client.runs.tree(stdout.trim());
   expect(tree.nodes.map(({ run_type }) => run_type)).toEqual(["image-generation", "background-removal", "reframe"]);
   expect(tree.totals.runs).toBe(3);
-}, 60_000);
+});
 
 it("[CLI-9] runs tree shows the state and the cost of each run, and its JSON is that of the API", async () => {
   const { run, client, terminal } = environment;
@@ -124,7 +124,7 @@ it("[CLI-9] runs tree shows the state and the cost of each run, and its JSON is 
   expect(lines[3]).toBe("3 runs, $0.02");
   const json = await run(["runs", "tree", child.run_id, "--json"]);
   expect(JSON.parse(json.stdout)).toEqual(JSON.parse(JSON.stringify(await client.runs.tree(child.run_id))));
-}, 60_000);
+});
 
 it("[CLI-5] gets the same run and one job for the same idempotency key after kill -9", async () => {
   const { start, run, listJobs } = environment;
@@ -141,7 +141,7 @@ it("[CLI-5] gets the same run and one job for the same idempotency key after kil
   expect(again.code).toBe(0);
   expect(JSON.parse(again.stdout)).toMatchObject({ run_id: found[0]!.run_id, status: "completed" });
   expect((await listJobs()).filter(({ reference }) => reference.startsWith(found[0]!.run_id))).toHaveLength(1);
-}, 60_000);
+});
 
 it("[CLI-5] gets the same run for the same idempotency key although a file was uploaded first", async () => {
   const { run } = environment;
@@ -149,7 +149,7 @@ it("[CLI-5] gets the same run for the same idempotency key although a file was u
   const [first, second] = [await extract(), await extract()];
   expect([first.code, first.stderr]).toEqual([0, ""]);
   expect(second).toEqual(first);
-}, 30_000);
+});
 
 it("[CLI-6] leaves the run on Ctrl-C without a terminal, and runs watch follows it to its end", async () => {
   const { start, run, client } = environment;
@@ -172,7 +172,7 @@ it("[CLI-6] leaves the run on Ctrl-C without a terminal, and runs watch follows 
     .map((line) => JSON.parse(line).type);
   expect(types.at(-1)).toBe("run.completed");
   expect((await client.runs.get(run_id)).status).toBe("completed");
-}, 60_000);
+});
 
 it("[CLI-6] asks on a terminal whether to cancel the run, and a second Ctrl-C leaves it", async () => {
   const { startTerminal, client } = environment;
@@ -196,7 +196,7 @@ it("[CLI-6] asks on a terminal whether to cancel the run, and a second Ctrl-C le
   );
   expect([left.code, left.run.status]).toEqual([130, "processing"]);
   expect(left.stdout).toContain(left.run.run_id);
-}, 60_000);
+});
 
 it("[CLI-7] ends with a documented exit code for every kind of failure", async () => {
   const { run } = environment;
@@ -218,7 +218,7 @@ it("[CLI-7] ends with a documented exit code for every kind of failure", async (
     const isRepeatable = parameters[0] === "generate" && code !== 0 && code !== 2;
     expect(ended.stderr.includes("Idempotency key: gesso-"), ended.stderr).toBe(isRepeatable);
   }
-}, 60_000);
+});
 
 const RUN_COMMANDS = listOperationCommands().flatMap((spec) =>
   spec.operations
@@ -248,7 +248,7 @@ it("[CLI-10] estimates any command without a run, as runs.estimate does", async 
   const rerun = await shell(`gesso runs rerun ${run_id} --changes '{"batch_size":3}' --estimate`);
   expect(JSON.parse(rerun.stdout)).toMatchObject({ amount: 0.06, basis: [{ quantity: 3 }] });
   expect(await countRuns()).toBe(before);
-}, 120_000);
+});
 
 it("[CLI-2] executes the example in the help of every operation that creates a run", async () => {
   const { shell } = environment;
@@ -257,7 +257,7 @@ it("[CLI-2] executes the example in the help of every operation that creates a r
     expect([commandLine, code, stderr]).toEqual([commandLine, 0, ""]);
     expect(JSON.parse(stdout)).toMatchObject({ operation: operation.name, status: "completed" });
   });
-}, 240_000);
+});
 
 it("[CLI-10] cost prints what usage.get returns", async () => {
   const { run, client } = environment;
@@ -285,7 +285,7 @@ it("[CLI-11] shows images only in a terminal that can, and not with --preview=of
   expect(piped.stdout + piped.stderr).not.toContain(ESCAPE);
   const link = (await terminal(`gesso runs rerun ${runId} --preview=off`)).stdout;
   expect(link).toContain(`${ESCAPE}]8;;${environment.gesso.url}/files/`);
-}, 60_000);
+});
 
 it("[CLI-12] prints no escape sequence without colours, and makes those in a prompt harmless", async () => {
   const { terminal, shell, run, client } = environment;
@@ -312,7 +312,7 @@ it("[CLI-12] prints no escape sequence without colours, and makes those in a pro
   const json = await run(["runs", "get", run_id, "--json"]);
   expect(findControls(json.stdout)).toEqual([]);
   expect(JSON.parse(json.stdout).inputs.prompt).toBe(prompt);
-}, 60_000);
+});
 
 it(`makes one run and one job for each of ${CREATES} creates whose first connection was reset`, async () => {
   const { run, gesso, listJobs } = environment;
@@ -331,12 +331,11 @@ it(`makes one run and one job for each of ${CREATES} creates whose first connect
   const ended = await waitUntil(
     () => findRuns("reset number"),
     (all) => all.every(({ status }) => status === "completed"),
-    120,
   );
   expect(ended.map(({ run_id }) => run_id).sort()).toEqual(ids.sort());
   const jobs = (await listJobs()).filter(({ reference }) => ids.includes(reference.split(".")[0]!));
   expect(jobs).toHaveLength(CREATES);
-}, 300_000);
+});
 
 it("[CLI-8] runs watch prints every event once, although the server restarts", async () => {
   const { start, client, restartServer } = environment;
@@ -354,4 +353,4 @@ it("[CLI-8] runs watch prints every event once, although the server restarts", a
   for await (const { id, type } of client.runs.events(run_id)) all.push({ id, type });
   expect(printed.map(({ id, type }) => ({ id, type }))).toEqual(all);
   expect(new Set(printed.map(({ id }) => id)).size).toBe(printed.length);
-}, 90_000);
+});

@@ -14,8 +14,8 @@ let cli: CliEnvironment;
 
 beforeAll(async () => {
   cli = await startCliEnvironment();
-}, 120_000);
-afterAll(() => cli?.stop(), 60_000);
+});
+afterAll(() => cli?.stop());
 
 /** A place for credentials of its own, and no URL or key in the environment. */
 function separateHome() {
@@ -176,7 +176,7 @@ describe("completion", () => {
     const path = join(cli.folder, `completion.${program}`);
     writeFileSync(path, script);
     const { stdout, stderr } = spawnSync(program, [...parameters, path], {
-      ...{ cwd: cli.folder, env: environment(), encoding: "utf8", timeout: 30_000 },
+      ...{ cwd: cli.folder, env: environment(), encoding: "utf8" },
     });
     return `${stdout}${stderr}`;
   };

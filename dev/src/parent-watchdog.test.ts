@@ -26,4 +26,4 @@ it("kills a component within seconds after kill -9 of its parent, and its data c
   await client.connect();
   expect((await client.query("select 1 as one")).rows).toEqual([{ one: 1 }]);
   await client.end();
-}, 30_000);
+});

@@ -18,4 +18,4 @@ it("keeps services, state and idempotent results through kill -9 and a restart o
   expect(await addToCounter(second.ingressUrl, 4, "c")).toBe(7);
   await second.stop();
   expect(await second.exited).toBe(0);
-}, 60_000);
+});

@@ -1,25 +1,16 @@
 // The AI SDK gets its images and videos from Gesso, through the client.
-
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { freePort } from "@gesso/dev/components";
-import { type GessoInstance, startGesso } from "@gesso/dev/start";
 import { experimental_generateVideo, generateImage } from "ai";
 import sharp from "sharp";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { type Installation, useSharedInstallation } from "../../server/test/support/shared-installation.ts";
 import { gesso } from "../src/ai-sdk.ts";
 import { createClient } from "../src/index.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "gesso-ai-"));
-let started: GessoInstance;
+let started: Installation;
 beforeAll(async () => {
-  started = await startGesso({ dataDir: folder, port: await freePort(), ephemeral: true, log: () => {} });
-}, 90_000);
-afterAll(async () => {
-  await started?.stop();
-  rmSync(folder, { recursive: true, force: true });
-}, 60_000);
+  started = await useSharedInstallation();
+});
+afterAll(() => started?.stop());
 
 it("[SDK-18] generateImage gives a PNG, experimental_generateVideo an MP4", async () => {
   const app = gesso(createClient({ baseUrl: started.url, apiKey: started.key }));
@@ -36,4 +27,4 @@ it("[SDK-18] generateImage gives a PNG, experimental_generateVideo an MP4", asyn
   });
   expect(result.video.mediaType).toBe("video/mp4");
   expect(Buffer.from(result.video.uint8Array.slice(4, 8)).toString()).toBe("ftyp");
-}, 90_000);
+});

@@ -51,7 +51,7 @@ afterAll(async () => {
   await environment?.stop();
   await receiver.close();
   rmSync(folder, { recursive: true, force: true });
-}, 60_000);
+});
 
 const red = () => fromPath(join(folder, "red.png"));
 const pixelsOf = async (image: Media) =>

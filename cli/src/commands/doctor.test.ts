@@ -5,8 +5,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { startGesso } from "@gesso/dev/start";
 import { expect, it, onTestFinished } from "vitest";
+import { startDevelopmentGesso } from "../../../server/test/support/development-gesso.ts";
 
 const BIN = fileURLToPath(new URL("../../bin/gesso.js", import.meta.url));
 
@@ -67,7 +67,7 @@ it("fails when an enabled provider cannot be reached", async () => {
 
 it("checks the dependencies of the gesso dev that runs on the data directory", async () => {
   const data = join(scratch(), "data");
-  const gesso = await startGesso({ dataDir: data, log: () => {} });
+  const gesso = await startDevelopmentGesso({ dataDir: data });
   onTestFinished(() => gesso.stop());
   const { code, report } = await doctorReport(scratch(), ["--data", data]);
   expect(report.checks.map(({ name, status }) => `${name} ${status}`)).toEqual([
@@ -82,4 +82,4 @@ it("checks the dependencies of the gesso dev that runs on the data directory", a
   const wrong = await doctor(scratch(), ["--data", data], { FAL_KEY: "", GESSO_CONFIG: "nowhere.yaml" });
   expect(wrong.code).toBe(1);
   expect(wrong.stdout).toContain("not found");
-}, 90_000);
+});

@@ -9,7 +9,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { type Client, createClient } from "@gesso/client";
 import { freePort, startServer } from "@gesso/dev/components";
-import { type GessoInstance, startGesso } from "@gesso/dev/start";
+import type { GessoInstance } from "@gesso/dev/start";
+import { startDevelopmentGesso } from "../../../server/test/support/development-gesso.ts";
 
 const BIN = fileURLToPath(new URL("../../bin/gesso.js", import.meta.url));
 
@@ -55,7 +56,7 @@ export async function startCliEnvironment(): Promise<CliEnvironment> {
   const data = join(folder, "data");
   writeFileSync(join(folder, "prices.yaml"), CATALOGUE);
   process.env.GESSO_CONFIG = join(folder, "prices.yaml");
-  const gesso = await startGesso({ dataDir: data, port: await freePort(), log: () => {} });
+  const gesso = await startDevelopmentGesso({ dataDir: data, port: await freePort() });
   writeFileSync(join(folder, "gesso"), `#!/bin/sh\nexec "${process.execPath}" "${BIN}" "$@"\n`, { mode: 0o755 });
   const base = {
     ...{ PATH: `${folder}${delimiter}${process.env.PATH}`, HOME: folder, TERM: "xterm-256color" },
@@ -89,7 +90,7 @@ export async function startCliEnvironment(): Promise<CliEnvironment> {
       const index = gesso.components.findIndex(({ name }) => name === "server");
       await gesso.components[index]!.kill();
       const options = { dataDir: join(data, "server"), url: gesso.url, environment: environment() };
-      gesso.components[index] = await startServer(options);
+      gesso.components[index] = await startServer({ ...options, entry: gesso.programs.server });
     },
     stop: async () => {
       await gesso.stop();
@@ -106,10 +107,13 @@ function observe(child: ReturnType<typeof spawn> & ChildProcess): StartedCommand
   return { child, stdout: () => stdout, stderr: () => stderr, closed };
 }
 
-export async function waitUntil<T>(read: () => T | Promise<T>, isMet: (value: T) => boolean, seconds = 30): Promise<T> {
-  for (const end = Date.now() + seconds * 1000; ; await sleep(25)) {
+/** Only shows what a test waits for in vain, before the test runner ends it. */
+const WAIT_SECONDS = 300;
+
+export async function waitUntil<T>(read: () => T | Promise<T>, isMet: (value: T) => boolean): Promise<T> {
+  for (const end = Date.now() + WAIT_SECONDS * 1000; ; await sleep(25)) {
     const value = await read();
     if (isMet(value)) return value;
-    if (Date.now() > end) throw new Error(`not after ${seconds} s: ${JSON.stringify(value)?.slice(0, 2000)}`);
+    if (Date.now() > end) throw new Error(`not after ${WAIT_SECONDS} s: ${JSON.stringify(value)?.slice(0, 2000)}`);
   }
 }

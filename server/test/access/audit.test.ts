@@ -100,7 +100,7 @@ beforeAll(async () => {
     database.owner.query(`test.${text.length}`, text, values) as never;
   operator = await createTestTenant({ url: "", query }, { user_id: "olga", scopes: ["*", "tenants:*"] });
   api = await startTestApi(database, { STORAGE_DIR: storage, REQUESTS_PER_MINUTE: "100000" });
-}, 120_000);
+});
 afterAll(async () => {
   await api?.close();
   await database?.stop();

@@ -14,8 +14,8 @@ let ann: TestTenant;
 beforeAll(async () => {
   environment = await startTestEnvironment();
   ann = await createTestTenant(environment, { user_id: "ann" });
-}, 120_000);
-afterAll(() => environment?.stop(), 60_000);
+});
+afterAll(() => environment?.stop());
 
 const reported = ({ status, body }: ApiResponse) => [status, body.code];
 const status = async (headers: Record<string, string>, path = "/runs?limit=1") =>
@@ -52,17 +52,20 @@ function malformed(count: number): string[] {
 }
 
 describe("a malformed credential", () => {
-  it("is refused ten thousand times without one database query", async () => {
+  it("is refused a thousand times without one database query", async () => {
     await environment.query("alter system set log_statement = 'all'");
     await environment.query("select pg_reload_conf()");
     const log = join(dirname(environment.storageDir), "postgres", "postgres.log");
     const input = () => [...readFileSync(log, "utf8").matchAll(/execute keys\.(find_holder|record_use)/g)].length;
-    await createHttpCaller({ ...environment, key: generateApiKey() }).get("/runs");
-    await expect.poll(input).toBeGreaterThan(0);
+    // Each process of PostgreSQL reads the setting a moment later.
+    const askWithUnknownKey = async () => {
+      await createHttpCaller({ ...environment, key: generateApiKey() }).get("/runs");
+      return input();
+    };
+    await expect.poll(askWithUnknownKey, { timeout: 300_000 }).toBeGreaterThan(0);
     const before = input();
-    const credentials = malformed(10_000);
+    const credentials = malformed(1000);
     const seen = new Map<number, number>();
-    const started = performance.now();
     const ask = async (worker: number) => {
       for (let n = worker; n < credentials.length; n += 20) {
         const text = credentials[n]!;
@@ -71,15 +74,14 @@ describe("a malformed credential", () => {
       }
     };
     await Promise.all(Array.from({ length: 20 }, (_, worker) => ask(worker)));
-    expect([...seen]).toEqual([[401, 10_000]]);
+    expect([...seen]).toEqual([[401, 1000]]);
     expect(input()).toBe(before);
-    console.log(`10,000 malformed credentials in ${Math.round(performance.now() - started)} ms`);
     await environment.query("alter system reset log_statement");
     await environment.query("select pg_reload_conf()");
-  }, 120_000);
+  });
 
-  it("that is well-formed and unknown is rejected as quickly as a malformed one", async () => {
-    const responses = await Promise.all(Array.from({ length: 500 }, () => status({ "x-api-key": generateApiKey() })));
+  it("that is well-formed and unknown is rejected as a malformed one is", async () => {
+    const responses = await Promise.all(Array.from({ length: 100 }, () => status({ "x-api-key": generateApiKey() })));
     expect(new Set(responses)).toEqual(new Set([401]));
   });
 
@@ -101,32 +103,22 @@ describe("a malformed credential", () => {
 });
 
 describe("a key that another process revokes", () => {
-  it("is refused within five seconds under 200 requests a second, and stays so", async () => {
+  it("is refused while it is in use, and stays so", async () => {
     const { key, key_id } = await createTestTenant(environment, { tenantId: ann.tenant_id, user_id: "ann" });
-    const responses: { at: number; status: number }[] = [];
-    const under = new Set<Promise<unknown>>();
-    const started = performance.now();
-    const timer = setInterval(() => {
-      const one = status({ "x-api-key": key }).then((code) => responses.push({ at: performance.now(), status: code }));
-      under.add(one);
-      void one.finally(() => under.delete(one));
-    }, 5);
-    await new Promise((resolve) => setTimeout(resolve, 2000));
+    const ask = () => status({ "x-api-key": key });
+    expect(await ask()).toBe(200);
     // Directly in the database, so that the process under test gets no notification.
     await environment.query("update api_keys set revoked_at = now() where key_id = $1", [key_id]);
-    const revoked = performance.now();
-    await new Promise((resolve) => setTimeout(resolve, 12_000));
-    clearInterval(timer);
-    await Promise.all(under);
-    const last = Math.max(...responses.filter(({ status: code }) => code === 200).map(({ at }) => at));
-    const rate = responses.length / ((performance.now() - started) / 1000);
-    console.log(
-      `last accepted ${Math.round(last - revoked)} ms after it was revoked, at ${Math.round(rate)} requests a second`,
-    );
-    expect(last - revoked).toBeLessThan(5000);
-    expect(responses.filter(({ at }) => at > revoked + 5000).every(({ status: code }) => code === 401)).toBe(true);
-    expect(responses.some(({ status: code }) => code === 200)).toBe(true);
-  }, 40_000);
+    // The cached key expires although every request uses it; expiring-cache.test.ts holds the seconds.
+    const seen = new Set<number>();
+    while (!seen.has(401)) {
+      seen.add(await ask());
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    expect([...seen].filter((code) => code !== 200 && code !== 401)).toEqual([]);
+    const later = await Promise.all(Array.from({ length: 50 }, ask));
+    expect(new Set(later)).toEqual(new Set([401]));
+  });
 });
 
 describe("scopes for managing keys", () => {

@@ -36,13 +36,13 @@ beforeAll(async () => {
     STORAGE_DIR: folder,
     OIDC_ISSUERS: JSON.stringify([{ ...own, cli, max_key_days: 30 }, withoutClient]),
   });
-}, 120_000);
+});
 afterAll(async () => {
   await api?.close();
   provider?.close();
   await database?.stop();
   rmSync(folder, { recursive: true, force: true });
-}, 60_000);
+});
 
 function startCommand(...parameters: string[]) {
   const child = spawn(process.execPath, [BIN, ...parameters], {

@@ -34,13 +34,13 @@ beforeAll(async () => {
     STORAGE_DIR: storage,
     OIDC_ISSUERS: JSON.stringify([own, tokensOnly, offline]),
   });
-}, 120_000);
+});
 afterAll(async () => {
   await api?.close();
   provider?.close();
   await database?.stop();
   rmSync(storage, { recursive: true, force: true });
-}, 60_000);
+});
 
 const query = async <R>(text: string, values: unknown[] = []): Promise<R[]> =>
   (await database.owner.query(v7(), text, values)) as R[];

@@ -24,13 +24,13 @@ beforeAll(async () => {
   const env = { STORAGE_DIR: join(root, "storage"), TRUSTED_PROXIES: "127.0.0.1" };
   api = await startTestApi(database, env, undefined, folder);
   apiWithoutConsole = await startTestApi(database, { ...env, CONSOLE: "off" }, undefined, folder);
-}, 120_000);
+});
 afterAll(async () => {
   await api?.close();
   await apiWithoutConsole?.close();
   await database?.stop();
   rmSync(root, { recursive: true, force: true });
-}, 60_000);
+});
 
 const query = async <R>(text: string, values: unknown[] = []): Promise<R[]> =>
   (await database.owner.query(v7(), text, values)) as R[];

@@ -64,7 +64,7 @@ beforeAll(async () => {
     };
     return failing;
   });
-}, 120_000);
+});
 afterAll(async () => {
   await api?.close();
   await database?.stop();
@@ -96,4 +96,4 @@ it(`${CAUSES.length * REQUESTS.length} injected faults return a code of the cata
     }
   }
   expect(found).toEqual([]);
-}, 120_000);
+});

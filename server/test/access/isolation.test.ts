@@ -63,7 +63,7 @@ beforeAll(async () => {
     { name: "identity", key: signUnchecked({ alg: "ES256", kid: "one", typ: "at+jwt" }, claims, signer) },
   ];
   await fill(query);
-}, 120_000);
+});
 afterAll(async () => {
   await api?.close();
   issuer?.close();
@@ -146,7 +146,7 @@ describe("another tenant's IDs", () => {
     expect(bad(cells)).toEqual([]);
     expect(await countRows()).toEqual(before);
     console.log(`${cells.length} cells: ${walked.length} places, ${credentials.length} credentials`);
-  }, 120_000);
+  });
 
   it("are rejected by row-level security alone, and the test detects when that is off too", async () => {
     const count = { rewritten: 0 };
@@ -169,7 +169,7 @@ describe("another tenant's IDs", () => {
     } finally {
       await none.close();
     }
-  }, 120_000);
+  });
 });
 
 describe("outside of operation inputs", () => {
@@ -192,7 +192,7 @@ describe("outside of operation inputs", () => {
       expect([name, response.body.code]).not.toEqual([name, "idempotency_key_reused"]);
       expect(JSON.stringify(response.body)).not.toContain(theirs.run);
     }
-  }, 60_000);
+  });
 
   it("a file needs the signature of its own URL; with another signature or none it is not found", async () => {
     const [id = "", signature = ""] = theirs.file!.split("/").slice(-2);

@@ -13,8 +13,8 @@ const UNKNOWN = "01990c3e-2f00-7000-8000-6f0c1a2b3c4d";
 beforeAll(async () => {
   environment = await startTestEnvironment({ env: { REQUESTS_PER_MINUTE: "100000" } });
   ann = await createTestTenant(environment, { user_id: "ann" });
-}, 120_000);
-afterAll(() => environment?.stop(), 60_000);
+});
+afterAll(() => environment?.stop());
 
 const with_ = (key: string) => createHttpCaller({ url: environment.url, key });
 const reported = ({ status, body }: ApiResponse) => [status, body.code];

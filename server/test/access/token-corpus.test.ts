@@ -65,7 +65,7 @@ beforeAll(async () => {
   published["/acme"] = [rsa, curve, edwards, rotated];
   now += 31_000;
   corpus = await corpusAt();
-}, 120_000);
+});
 
 afterAll(async () => {
   server?.close();

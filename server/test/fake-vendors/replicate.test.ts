@@ -129,7 +129,7 @@ describe("callbacks", () => {
       webhook,
       webhook_events_filter: ["completed"],
     });
-    await expect.poll(() => received.length, { timeout: 5000 }).toBe(1);
+    await expect.poll(() => received.length).toBe(1);
     const [{ headers, body }] = received as [(typeof received)[number]];
     expect(JSON.parse(body)).toMatchObject({
       id: prediction.id,

@@ -24,9 +24,7 @@ const generate = (promptText: string) =>
   client().textToImage.create({ model: "gen4_image", promptText, ratio: "1280:720" });
 /** The client waits six seconds before its first poll; for a task that has ended it returns at once. */
 const ended = async ({ id }: { id: string }) => {
-  await expect
-    .poll(async () => (await client().tasks.retrieve(id)).status, { timeout: 5000 })
-    .toMatch(/SUCCEEDED|FAILED/);
+  await expect.poll(async () => (await client().tasks.retrieve(id)).status).toMatch(/SUCCEEDED|FAILED/);
   return client().tasks.retrieve(id).waitForTaskOutput();
 };
 const bytesAt = async (url: string | undefined) => new Uint8Array(await (await fetch(url!)).arrayBuffer());

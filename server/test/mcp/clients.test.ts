@@ -44,12 +44,12 @@ beforeAll(async () => {
     installPython(),
   ]);
   client = await connectClient(environment);
-}, 300_000);
+});
 afterAll(async () => {
   await client?.close();
   await environment?.stop();
   authorizing?.server.close().closeAllConnections();
-}, 60_000);
+});
 
 async function startAuthorizingProxy(target: () => TestEnvironment) {
   const server = createServer((incoming, response) => {
@@ -276,7 +276,7 @@ describe("results", () => {
     expect((await call("list_models", {})).structuredContent.models.length).toBeGreaterThan(5);
     const estimate = await call("estimate", { operation: "make_image", input: { prompt: "x", count: 3 } });
     expect(estimate.structuredContent).toMatchObject({ amount: 0, basis: [{ quantity: 3 }] });
-  }, 120_000);
+  });
 
   it("[MCP-5] of a failed run and of invalid arguments are errors in words", async () => {
     const failed = await makeImage("[sandbox:fail,delay=0] a failure");

@@ -25,11 +25,11 @@ beforeAll(async () => {
   // Requests of the public API wait for 1 s at most. Those of OpenAI's clients wait longer.
   environment = await startTestEnvironment({ env: { GESSO_CONFIG: file, SYNC_SECONDS: "1" } });
   client = new OpenAI({ baseURL: `${environment.url}/openai/v1`, apiKey: environment.key });
-}, 120_000);
+});
 afterAll(async () => {
   await environment?.stop();
   rmSync(folder, { recursive: true, force: true });
-}, 60_000);
+});
 
 const api = () => createHttpCaller(environment);
 const send = (path: string, body: unknown, headers: Record<string, string> = {}) =>
@@ -96,7 +96,7 @@ describe("openai-node", () => {
     expect([response.status, data.data?.length]).toEqual([200, 1]);
     expect(await jobsWith("slow")).toHaveLength(1);
     expect(RunLimitsEnv.parse({}).OPENAI_WAIT_SECONDS).toBe(290);
-  }, 200_000);
+  });
 });
 
 describe("openai-python", () => {
@@ -139,7 +139,7 @@ print(json.dumps({
       models: expect.arrayContaining(["flux-dev", "vendora", "edit-default"]),
       model: "vendora",
     });
-  }, 300_000);
+  });
 });
 
 describe("other clients", () => {

@@ -44,13 +44,13 @@ beforeAll(async () => {
       return { WORKER_PORT: String(own.port), WORKER_URL: proxies.haproxy.workerUrl };
     },
   });
-}, 60_000);
+});
 
 afterAll(async () => {
   await environment?.stop();
   await Promise.all(Object.values(proxies).map(({ process }) => process.stop()));
   rmSync(directory, { recursive: true, force: true });
-}, 60_000);
+});
 
 const callThrough = (name: ProxyName) => createHttpCaller({ url: proxies[name].url, key: environment.key });
 
@@ -176,7 +176,7 @@ describe("HAProxy in front of the workers", () => {
     const ids = runs.map(({ body }) => body.run_id);
     const countTickets = () =>
       environment.query("select from attempts where run_id = any($1) and ticket is not null", [ids]);
-    await expect.poll(countTickets, { timeout: 10_000 }).toHaveLength(6);
+    await expect.poll(countTickets).toHaveLength(6);
     await environment.kill("worker2");
     const ended = await Promise.all(ids.map((id) => callThrough("nginx").waitUntilEnded(id, 40)));
     expect(ended.map(({ status }) => status)).toEqual(runs.map(() => "completed"));

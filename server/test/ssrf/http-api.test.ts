@@ -49,13 +49,13 @@ beforeAll(async () => {
     },
   });
   caller = createHttpCaller(environment);
-}, 120_000);
+});
 afterAll(async () => {
   await environment?.stop();
   vendor?.server.close().closeAllConnections();
   await net?.close();
   rmSync(folder, { recursive: true });
-}, 60_000);
+});
 beforeEach(() => void attempts.drain());
 
 /** A fake vendor whose result URL is the case that the prompt names. */
@@ -115,7 +115,7 @@ describe("an image field", () => {
     expect(await count()).toBe(before);
     expect(net.nameServer.total()).toBe(input);
     expect(foreign()).toEqual([]);
-  }, 180_000);
+  });
 
   test("is checked in every operation, with JSON and with a form", async () => {
     const url = "http://169.254.169.254/latest/meta-data/";
@@ -143,7 +143,7 @@ describe("an image field", () => {
     expect(ended).toHaveLength(40);
     expect(listUnexpected(ended, /^failed source_(fetch_failed|too_large)$/)).toEqual([]);
     expect(foreign()).toEqual([]);
-  }, 90_000);
+  });
 });
 
 describe("a provider's result", () => {
@@ -165,7 +165,7 @@ describe("a provider's result", () => {
     expect(ended).toHaveLength(196);
     expect(listUnexpected(ended, /^failed provider_output_invalid$/)).toEqual([]);
     expect(foreign()).toEqual([]);
-  }, 120_000);
+  });
 });
 
 describe("an image argument of a tool", () => {
@@ -200,7 +200,7 @@ describe("an image argument of a tool", () => {
     }
     expect(await count()).toBe(before);
     expect(foreign()).toEqual([]);
-  }, 180_000);
+  });
 
   test("[MCP-12] whose name, redirect or body is an attack makes a run that fails, and no internal host is contacted", async () => {
     const cases = corpus.attack.filter((each) => each.stage !== "static");
@@ -216,7 +216,7 @@ describe("an image argument of a tool", () => {
     expect(ended).toHaveLength(40);
     expect(listUnexpected(ended, /^failed source_(fetch_failed|too_large)$/)).toEqual([]);
     expect(foreign()).toEqual([]);
-  }, 90_000);
+  });
 });
 
 // Behind all that counts connections: a run that is being canceled may still try.
@@ -229,7 +229,7 @@ describe("a valid URL", () => {
       tried.push(...attempts.drain());
       return tried;
     };
-    await expect.poll(seen, { timeout: 20_000 }).toContainEqual(expectedEndpoint(image_url));
+    await expect.poll(seen).toContainEqual(expectedEndpoint(image_url));
     await caller.post(`/runs/${body.run_id ?? body.id}/cancel`);
     await caller.waitUntilEnded(body.run_id ?? body.id, 40);
   });
@@ -248,7 +248,7 @@ describe("with a fetcher of its own", () => {
     await environment.stopGracefully("api");
     const allow = { FETCH_ALLOW_ORIGINS: vendor.url };
     await environment.start("api", { ...allow, FETCHER_URL: fetcher.url, FETCHER_TOKEN: FETCHER_TEST_TOKEN });
-  }, 90_000);
+  });
   afterAll(() => fetcher?.stop());
 
   const port = () => Number(new URL(vendor.url).port);

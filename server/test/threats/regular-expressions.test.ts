@@ -86,7 +86,7 @@ it("every pattern matches 50 kB of hostile text in less than 50 ms of CPU", () =
   });
   console.log(`${patterns.length} patterns in ${files.length} files`);
   expect(slow).toEqual([]);
-}, 300_000);
+});
 
 it("a pattern that backtracks is noticed, exponential or quadratic", () => {
   for (const source of ["^(a+)+$", "^(\\w|\\d)+$", "\\s+$", "=+$"])

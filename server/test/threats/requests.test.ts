@@ -14,8 +14,8 @@ let caller: ApiCaller;
 beforeAll(async () => {
   environment = await startTestEnvironment({ env: { ADDRESS_UNKNOWN_KEYS_PER_MINUTE: String(UNKNOWN_KEYS) } });
   caller = createHttpCaller(environment);
-}, 120_000);
-afterAll(() => environment?.stop(), 60_000);
+});
+afterAll(() => environment?.stop());
 
 /** Sends bytes on a new connection and returns all that comes back until the server closes it, or is silent. */
 async function exchange(bytes: string, silenceMs = 700): Promise<{ text: string; isClosed: boolean }> {

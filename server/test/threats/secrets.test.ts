@@ -55,13 +55,13 @@ beforeAll(async () => {
       ...{ FAL_QUEUE_URL: url, FAL_REST_URL: url, FAL_API_URL: url },
     },
   });
-}, 120_000);
+});
 afterAll(async () => {
   await environment?.stop();
   await receiver?.close();
   provider?.close();
   rmSync(folder, { recursive: true, force: true });
-}, 60_000);
+});
 
 const record = (response: ApiResponse): ApiResponse => {
   responses.push(`${[...response.headers].join("\n")}\n${response.bytes}`);
@@ -151,4 +151,4 @@ it("no API key, token, provider key or setting is in rows, storage, the engine, 
   expect(signatures.length).toBeGreaterThan(0);
   for (const name of ["rows", "engine", "logs"] as const)
     expect([name, findSecretsIn(places[name], signatures)]).toEqual([name, []]);
-}, 180_000);
+});

@@ -38,7 +38,7 @@ beforeAll(async () => {
   database = await startTestDatabase();
   for (const tenant of [own, foreign])
     await database.owner.query("tenant", "insert into tenants (tenant_id, name) values ($1, 'x')", [tenant]);
-}, 120_000);
+});
 afterAll(() => database?.stop());
 
 async function insertKeys(column: "revoked_at" | "expires_at"): Promise<string[]> {
@@ -97,7 +97,7 @@ it("unknown, revoked and expired keys execute the same statement and take the sa
   const found = { revoked: welchT(unknown!, revoked!), expired: welchT(unknown!, expired!) };
   console.log(`Welch's t against unknown keys: ${JSON.stringify(found)}`);
   expect(Math.max(...Object.values(found))).toBeLessThan(MAX_T);
-}, 120_000);
+});
 
 it("another tenant's run and an unknown one execute the same statement and take the same time", async () => {
   const runs = Array.from({ length: 50 }, () => v7());
@@ -120,4 +120,4 @@ it("another tenant's run and an unknown one execute the same statement and take 
   const t = welchT(foreignTimes!, unknownTimes!);
   console.log(`Welch's t of another tenant's runs against unknown ones: ${t}`);
   expect(t).toBeLessThan(MAX_T);
-}, 120_000);
+});

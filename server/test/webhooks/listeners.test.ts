@@ -17,11 +17,11 @@ beforeAll(async () => {
   environment = await startTestEnvironment({ env: webhookEnv(receiver) });
   caller = createHttpCaller(environment);
   client = createClient({ baseUrl: environment.url, apiKey: environment.key });
-}, 120_000);
+});
 afterAll(async () => {
   await environment?.stop();
   await receiver?.close();
-}, 60_000);
+});
 
 type StreamedEvent = Event & { id: string };
 type Listener = { id: string; secret: string; after: string };

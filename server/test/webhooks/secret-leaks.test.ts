@@ -25,11 +25,11 @@ beforeAll(async () => {
   environment = await startTestEnvironment({
     env: { ...webhookEnv(receiver), WEBHOOK_TIME_SCALE: "0.02", LOG_LEVEL: "debug" },
   });
-}, 120_000);
+});
 afterAll(async () => {
   await environment?.stop();
   await receiver?.close();
-}, 60_000);
+});
 
 /** As callers do it, with every response recorded. */
 function keeping(): ReturnType<typeof createHttpCaller>["send"] {
@@ -116,4 +116,4 @@ it("is nowhere: responses, rows, logs, messages, or files of the engine", async 
   expect((await environment.query("select from webhook_secrets")).length).toBeGreaterThanOrEqual(8);
   const found = Object.entries(ledgers).map(([name, text]) => [name, findSecretsIn(text, [...SECRETS, key, ...ours])]);
   expect(Object.fromEntries(found)).toEqual({ answers: [], rows: [], engine: [], logs: [], messages: [] });
-}, 180_000);
+});

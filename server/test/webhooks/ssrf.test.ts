@@ -42,13 +42,13 @@ beforeAll(async () => {
     },
   });
   caller = createHttpCaller(environment);
-}, 120_000);
+});
 afterAll(async () => {
   await environment?.stop();
   nameServer?.close();
   await front?.close();
   rmSync(folder, { recursive: true });
-}, 60_000);
+});
 beforeEach(() => void attempts.drain());
 
 /** The components of a test environment listen on random ports from here on. */
@@ -91,7 +91,7 @@ describe("a webhook URL", () => {
     expect([await count("runs"), await count("webhook_endpoints")]).toEqual(before);
     expect(nameServer.total()).toBe(input);
     expect(foreign()).toEqual([]);
-  }, 120_000);
+  });
 
   test("is checked by every operation that accepts one", async () => {
     const webhook_url = "https://169.254.169.254/latest/meta-data/";
@@ -130,7 +130,7 @@ describe("a webhook URL", () => {
     expect(foreign()).toEqual([]);
     // Redirects are not followed: each run's message made one connection at most.
     expect(runs.length).toBe(40);
-  }, 120_000);
+  });
 });
 
 type Tried = { run_id: string; status: number | null; error: string | null; state: string };
