@@ -8,7 +8,6 @@ import { promisify } from "node:util";
 
 const REQUIREMENTS = join(import.meta.dirname, "python-requirements.txt");
 const CACHE = join(import.meta.dirname, "../../../node_modules/.cache");
-const INSTALL_MS = 240_000;
 
 const execute = promisify(execFile);
 
@@ -20,11 +19,10 @@ export async function installPython(requirements = REQUIREMENTS): Promise<string
   if (existsSync(interpreter)) return interpreter;
   mkdirSync(dirname(directory), { recursive: true });
   const unfinished = mkdtempSync(`${directory}-`);
-  const options = { timeout: INSTALL_MS };
   try {
-    await execute("python3", ["-m", "venv", unfinished], options);
+    await execute("python3", ["-m", "venv", unfinished]);
     const pip = [...["-m", "pip", "install", "--quiet", "--no-deps"], ...["--requirement", requirements]];
-    await execute(join(unfinished, "bin/python"), pip, options);
+    await execute(join(unfinished, "bin/python"), pip);
     renameSync(unfinished, directory);
   } catch (thrown) {
     rmSync(unfinished, { recursive: true, force: true });
@@ -37,12 +35,11 @@ export async function installPython(requirements = REQUIREMENTS): Promise<string
 /** Runs a program and returns what it prints as JSON on its last line. */
 export async function runPython(
   program: string,
-  { env = {}, timeoutMs = 60_000 }: { env?: Record<string, string>; timeoutMs?: number } = {},
+  { env = {} }: { env?: Record<string, string> } = {},
 ): Promise<unknown> {
   const interpreter = await installPython();
   const { stdout } = await execute(interpreter, ["-c", program], {
-    timeout: timeoutMs,
-    env: { ...process.env, PYTHONDONTWRITEBYTECODE: "1", ...env },
+    env: { ...process.env, ...env },
   });
   return JSON.parse(stdout.trim().split("\n").at(-1) ?? "");
 }
