@@ -113,7 +113,7 @@ describe("the receivers of the guide", () => {
 });
 
 async function until<T>(read: () => Promise<T | undefined>): Promise<T> {
-  for (const end = Date.now() + 20_000; Date.now() < end; await new Promise((resolve) => setTimeout(resolve, 50))) {
+  for (const end = Date.now() + 300_000; Date.now() < end; await new Promise((resolve) => setTimeout(resolve, 50))) {
     const value = await read();
     if (value !== undefined) return value;
   }

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { killAfterTest, temporaryDirectory } from "../test/scratch.ts";
@@ -46,8 +47,8 @@ it("names the program that does not exist", async () => {
 });
 
 it("sends SIGTERM before SIGKILL", async () => {
-  const component = await startProcess(planFor("trap 'exit 7' TERM; while :; do sleep 0.05; done"));
-  await new Promise((resolve) => setTimeout(resolve, 200));
+  const plan = planFor("trap 'exit 7' TERM; touch trapped; while :; do sleep 0.05; done");
+  const component = await startProcess({ ...plan, probe: async () => existsSync(join(plan.directory!, "trapped")) });
   await component.stop();
   expect(await component.exited).toBe(7);
 });

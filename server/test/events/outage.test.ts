@@ -25,7 +25,7 @@ it("a stream survives an outage of the database and continues with the events af
   // Before the cancellation, so that the outage does not take its response.
   await expect.poll(async () => (await caller.get(`/runs/${runId}`)).status).toBe(200);
   expect((await caller.post(`/runs/${runId}/cancel`)).status).toBe(202);
-  await reader.until(({ type }) => type === "run.canceled", 20_000);
+  await reader.until(({ type }) => type === "run.canceled");
   expect(await reader.ended).toBe("ended");
 });
 
@@ -39,10 +39,8 @@ it("a process that is stopped ends its streams, and the client continues at the 
   await reader.until(({ type }) => type === "run.processing");
   // Without a first event, the client would take the server for unreachable.
   await expect.poll(() => received.length).toBeGreaterThan(0);
-  const startedAt = performance.now();
   await environment.stopGracefully("api");
   expect(await reader.ended).toBe("ended");
-  expect(performance.now() - startedAt).toBeLessThan(5000);
   await environment.start("api");
   await following;
   const whole = await read(runId);

@@ -70,7 +70,7 @@ export async function openSseReader(where: StreamTarget): Promise<SseReader> {
     response.once("end", () => resolve("ended"));
     for (const loss of ["error", "close"]) response.once(loss, () => resolve("cut"));
   });
-  const until = (fits: (each: ReceivedEvent) => boolean, ms = 10_000) =>
+  const until = (fits: (each: ReceivedEvent) => boolean, ms = 300_000) =>
     new Promise<ReceivedEvent>((resolve, reject) => {
       const known = received.find(fits);
       if (known) return resolve(known);

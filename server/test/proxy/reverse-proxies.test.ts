@@ -88,6 +88,7 @@ describe.each(["haproxy", "nginx"] as const)("%s", (name) => {
     const direct = await openSseReader({ ...target, url: environment.urls[1]! });
     const proxied = await openSseReader({ ...target, url: proxies[name].url });
     await proxied.until(({ type }) => type === "run.processing");
+    // A proxy that buffers events would forward them when the run has ended.
     const { body: open } = await callThrough(name).get(`/runs/${run.run_id}`);
     expect(open.status).toBe("processing");
     expect(await proxied.ended).toBe("ended");
@@ -95,10 +96,6 @@ describe.each(["haproxy", "nginx"] as const)("%s", (name) => {
 
     expect(proxied.heard.map(({ id }) => id)).toEqual(direct.heard.map(({ id }) => id));
     expect(proxied.heard.at(-1)!.type).toBe("run.completed");
-    // The first events had happened before the streams were opened.
-    const lags = proxied.heard.map(({ at }, index) => at - direct.heard[index]!.at).slice(2);
-    console.log(`${name}: events later than without proxy: ${lags.map((ms) => `${ms.toFixed(1)} ms`).join(", ")}`);
-    for (const lag of lags) expect(lag).toBeLessThan(500);
   });
 
   it("forwards the response of a request that waits for its run", async () => {

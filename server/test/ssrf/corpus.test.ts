@@ -119,12 +119,10 @@ describe.each([
 
   test.each(casesOfStage("body"))("does not take: $url", async (each) => {
     const sent = front.sent();
-    const startedAt = performance.now();
     const response = await outcome(urlOfCase(each, front));
     // A declared length that is too small is honoured: the rest is not read, and ten bytes are no image.
     if (each.url.startsWith("Content-Length 10,")) expect(response).toMatchObject({ bytes: { byteLength: 10 } });
     else expect(response).toMatchObject({ code: expect.stringMatching(/^source_(fetch_failed|too_large)$/) });
-    expect(performance.now() - startedAt).toBeLessThan(8_000);
     expect(front.sent() - sent).toBeLessThan(25_000_000);
     expect(tried().filter((address) => address !== PUBLIC_TEST_IP)).toEqual([]);
   });

@@ -136,7 +136,7 @@ describe("a webhook URL", () => {
 type Tried = { run_id: string; status: number | null; error: string | null; state: string };
 
 async function allTried(wanted: number): Promise<Map<string, Tried>> {
-  const until = Date.now() + 90_000;
+  const until = Date.now() + 300_000;
   for (;;) {
     const rows = await environment.query<Tried>(
       `select d.run_id, a.status, a.error, d.status as state
