@@ -135,6 +135,13 @@ export const CAMPAIGNS: Campaign[] = [
     limitSeconds: 300,
   },
   {
+    name: "URLs in every field",
+    command: ["npm", "run", "--silent", "ssrf"],
+    guards: ["server/src/outbound", "server/src/operations", "server/src/http/mcp"],
+    when: "changed",
+    limitSeconds: 400,
+  },
+  {
     name: "client on every runtime",
     command: ["npm", "run", "--silent", "-w", "sdk", "test:matrix"],
     guards: ["sdk", "api/openapi.json", "package-lock.json"],

@@ -71,7 +71,7 @@ export const queryFor = (operationId: string): string =>
  * Codes of valid requests for which there is nothing to do: no outcome is unknown, no event is set aside, and the
  * provider of the example is not enabled.
  */
-export const REFUSED_BY_STATE: Readonly<Record<string, string>> = {
+const REFUSED_BY_STATE: Readonly<Record<string, string>> = {
   "admin.settle": "conflict",
   "admin.skipEvent": "route_not_found",
   "admin.pause": "route_not_found",
