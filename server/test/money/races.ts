@@ -85,7 +85,7 @@ const DELAY_FACTOR = 1.4;
 /**
  * Races cancellations against completions until there were `races` and each of the two won several. A lane waits longer
  * with the next cancellation after one that came too early, and shorter after one that came too late, so that it stays
- * near the moment at which a run ends, however fast the machine is.
+ * near one moment, however fast the machine is: that of the end of a run, or that of the submission of its job.
  */
 export async function raceCancellations(environment: TestEnvironment, options: { races: number }) {
   const tenant = await createPrepaidTenant(environment, STARTING_BALANCE * PRICE);
@@ -112,7 +112,8 @@ export async function raceCancellations(environment: TestEnvironment, options: {
     let delayMs = 40 * (lane + 1);
     for (let n = lane; n < options.races || !hasBothEnds(); n += LANES) {
       const end = await race(n, delayMs);
-      delayMs = end.status === "completed" ? delayMs / DELAY_FACTOR : delayMs * DELAY_FACTOR;
+      const isLate = lane % 2 === 0 ? end.status === "completed" : end.isSubmitted;
+      delayMs = isLate ? delayMs / DELAY_FACTOR : delayMs * DELAY_FACTOR;
       ends.push(end);
     }
   };
