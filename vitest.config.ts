@@ -6,8 +6,6 @@ import { defineConfig } from "vitest/config";
 
 const UNIT_TESTS = "{server,console}/src/**/*.test.ts";
 const CONSOLE_TESTS = "console/test/**/*.test.ts";
-/** Tests that measure what a person waits for, so nothing else may run beside them. */
-const TIMED_CONSOLE_TESTS = "console/test/{gallery,keyboard,live,make-form,tree}.test.ts";
 /** Only a test that hangs takes this long, on the busiest machine. */
 const HANGING_MS = 900_000;
 const options = {
@@ -17,13 +15,7 @@ const options = {
   expect: { poll: { timeout: HANGING_MS / 3, interval: 50 } },
   setupFiles: "./server/test/support/file-cost.ts",
 } as const;
-const consoleOptions = {
-  ...options,
-  // Chromium draws in software, so on shared processors every step can take seconds.
-  testTimeout: 120_000,
-  expect: { poll: { timeout: 20_000 } },
-  globalSetup: "./console/test/support/build-console.ts",
-} as const;
+const CONSOLE_SETUP = ["build-console", "shared-browser", "shared-installation"];
 
 // Tests start the server, the sandbox and the command line tool hundreds of times. Each start takes a second less if
 // Node finds the compiled modules here.
@@ -53,8 +45,14 @@ export default defineConfig({
         },
       },
       // Tests of the console in Chromium, which need its build.
-      { test: { ...consoleOptions, name: "console", include: [CONSOLE_TESTS], exclude: [TIMED_CONSOLE_TESTS] } },
-      { test: { ...consoleOptions, name: "console-timed", include: [TIMED_CONSOLE_TESTS] } },
+      {
+        test: {
+          ...options,
+          name: "console",
+          include: [CONSOLE_TESTS],
+          globalSetup: CONSOLE_SETUP.map((name) => `./console/test/support/${name}.ts`),
+        },
+      },
     ],
   },
 });

@@ -1,7 +1,7 @@
 // Every page of the console, with texts that try to run as code: what it loads, shows and keeps to itself.
 import type { Run } from "@gesso/client";
-import { type Browser, chromium, type Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createTestTenant } from "../../server/test/support/tenants.ts";
 import hostileTexts from "./hostile-texts.json" with { type: "json" };
 import { type ConsoleBrowser, createSignInPath, startConsoleBrowser, type Tab } from "./support/console-browser.ts";
@@ -19,20 +19,13 @@ type PageOpener = ReturnType<typeof createPageOpener>;
 /** What one page showed. */
 type Visit = { path: string; words: string; csp: string | undefined; findings: string[] };
 
-let [browser, offline] = [] as unknown as [ConsoleBrowser, Browser];
+let browser: ConsoleBrowser;
 let [visits, runs, deliveryId, walk] = [] as unknown as [Visit[], Run[], string, Tab];
 
 beforeAll(async () => {
-  [browser, offline] = await Promise.all([
-    startConsoleBrowser({ env: { TENANT_OPEN_RUNS: "100" } }),
-    // No name of another host is found, as on a machine without a network.
-    chromium.launch({
-      executablePath: "/usr/bin/chromium",
-      args: ["--no-sandbox", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"],
-    }),
-  ]);
+  browser = await startConsoleBrowser();
   runs = await makeHostileContent();
-  const context = await offline.newContext({ viewport: { width: 1440, height: 900 } });
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
   walk = await browser.openTab(context, await createSignInPath(browser.url, browser.key));
   await walk.page.getByRole("navigation").first().waitFor();
   walk.page.on("dialog", (dialog) => {
@@ -42,11 +35,8 @@ beforeAll(async () => {
   visits = [];
   const open = createPageOpener(walk.page);
   for (const path of pathsOfEveryPage()) visits.push(await visit(open, walk.page, path));
-}, 420_000);
-afterAll(async () => {
-  await offline?.close();
-  await browser?.stop();
 });
+afterAll(() => browser?.stop());
 
 /** Runs, keys, members, models and webhooks that have every hostile text wherever a text is free. */
 async function makeHostileContent(): Promise<Run[]> {
@@ -61,13 +51,9 @@ async function makeHostileContent(): Promise<Run[]> {
     await client.members.add({ user_id: `hostile-${index}`, role: "viewer", name: short });
   }
   const marked = await client.images.generate({ prompt: MARKER }).wait();
-  deliveryId = await vi.waitFor(
-    async () => {
-      const [delivery] = (await client.webhooks.deliveries.list({ run_id: made[0]!.run_id })).data;
-      return delivery!.id;
-    },
-    { timeout: 20_000, interval: 200 },
-  );
+  const listDeliveries = async () => (await client.webhooks.deliveries.list({ run_id: made[0]!.run_id })).data;
+  await expect.poll(async () => (await listDeliveries()).length).toBeGreaterThan(0);
+  deliveryId = (await listDeliveries())[0]!.id;
   return [...made, marked];
 }
 
@@ -142,7 +128,13 @@ describe("[CON-6] every page", () => {
       const script = document.createElement("script");
       const frame = document.createElement("iframe");
       const violations: string[] = [];
-      document.addEventListener("securitypolicyviolation", (event) => violations.push(event.effectiveDirective));
+      // The browser reports violations in tasks of their own.
+      const framesAreReported = new Promise<void>((resolve) => {
+        document.addEventListener("securitypolicyviolation", ({ effectiveDirective }) => {
+          violations.push(effectiveDirective);
+          if (effectiveDirective === "frame-src") resolve();
+        });
+      });
       const thrown = [
         attempt(() => document.body.insertAdjacentHTML("beforeend", "<b>x</b>")),
         attempt(() => {
@@ -154,9 +146,7 @@ describe("[CON-6] every page", () => {
         attempt(() => document.body.append(Object.assign(frame, { src: "https://evil.example.com/" }))),
       ];
       await fetch("https://evil.example.com/").catch(() => undefined);
-      // The browser reports violations in tasks of their own.
-      for (let checks = 0; checks < 100 && !violations.includes("frame-src"); checks++)
-        await new Promise((resolve) => setTimeout(resolve, 50));
+      await framesAreReported;
       return { thrown, violations };
     });
     expect(outcomes.thrown).toEqual(["TypeError", "TypeError", "TypeError", "done"]);
@@ -185,8 +175,8 @@ describe("[CON-7] hostile texts", () => {
     }
   });
 
-  it("overflow no page of a phone", { timeout: 90_000 }, async () => {
-    const context = await offline.newContext({ viewport: { width: 390, height: 844 }, hasTouch: true });
+  it("overflow no page of a phone", async () => {
+    const context = await browser.newContext({ viewport: { width: 390, height: 844 }, hasTouch: true });
     const tab = await browser.openTab(context, await createSignInPath(browser.url, browser.key));
     await tab.page.getByRole("navigation").first().waitFor();
     const open = createPageOpener(tab.page);
@@ -209,10 +199,10 @@ describe("[CON-8] every page", () => {
 });
 
 describe("[CON-10] another tenant", () => {
-  it("finds nothing at any URL, and receives no byte of it", { timeout: 90_000 }, async () => {
+  it("finds nothing at any URL, and receives no byte of it", async () => {
     const other = await createTestTenant(browser.environment);
     const marked = runs.at(-1)!;
-    const context = await offline.newContext();
+    const context = await browser.newContext();
     const bodies: Promise<[url: string, body: Buffer]>[] = [];
     context.on("response", (response) => {
       if (!response.headers()["content-type"]?.includes("event-stream"))

@@ -5,14 +5,12 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { CONSOLE_CLIENT, type LoginProvider, startLoginProvider } from "../../server/test/access/login-provider.ts";
 import { createTestTenant } from "../../server/test/support/tenants.ts";
-import { type ConsoleBrowser, createSignInPath, startConsoleBrowser } from "./support/console-browser.ts";
+import { type ConsoleBrowser, createSignInPath, startOwnConsoleBrowser } from "./support/console-browser.ts";
 import { listConsolePaths } from "./support/console-routes.ts";
 import { createPageOpener } from "./support/settled-page.ts";
-import { speedLimit } from "./support/speed.ts";
 
 const FIRST_TENANT = "00000000-0000-7000-8000-000000000001";
 const NO_ID = "00000000-0000-7000-8000-0000000000ff";
-const ENDED_WITHIN_MS = speedLimit(5000);
 let [browser, provider, attacker] = [] as unknown as [ConsoleBrowser, LoginProvider, Server];
 
 beforeAll(async () => {
@@ -21,7 +19,7 @@ beforeAll(async () => {
     ...{ id: "corp", issuer: provider.issuer, audience: "gesso", tenant_id: FIRST_TENANT },
     console: CONSOLE_CLIENT,
   };
-  browser = await startConsoleBrowser({
+  browser = await startOwnConsoleBrowser({
     env: { OIDC_ISSUERS: JSON.stringify([issuer]), TRUSTED_PROXIES: "127.0.0.1" },
   });
   attacker = createServer((_request, response) => {
@@ -60,8 +58,8 @@ const readPage = (page: Page) =>
   });
 
 describe("[CON-1] the link of gesso dev", () => {
-  it("signs in once, and the key is in no page, storage, URL or response", { timeout: 90_000 }, async () => {
-    const context = await browser.browser.newContext();
+  it("signs in once, and the key is in no page, storage, URL or response", async () => {
+    const context = await browser.newContext();
     const path = await createSignInPath(browser.url, browser.key);
     const bodies: Promise<string>[] = [];
     const urls: string[] = [];
@@ -84,7 +82,7 @@ describe("[CON-1] the link of gesso dev", () => {
     expect([seen.includes(browser.key), seen.includes(code)]).toEqual([false, false]);
     await context.close();
 
-    const second = await browser.browser.newContext();
+    const second = await browser.newContext();
     const again = await browser.openTab(second, path);
     await again.page.getByText("This link has been used or has expired.").waitFor();
     expect(await second.cookies()).toEqual([]);
@@ -96,7 +94,7 @@ describe("[CON-2] an API key", () => {
   it("signs in; a wrong one is refused in words with a request ID; the sixth try in a minute waits", async () => {
     const { key } = await createTestTenant(browser.environment);
     // Attempts count by address. Other tests come from another one.
-    const context = await browser.browser.newContext({ extraHTTPHeaders: { "x-forwarded-for": "203.0.113.5" } });
+    const context = await browser.newContext({ extraHTTPHeaders: { "x-forwarded-for": "203.0.113.5" } });
     const { page } = await browser.openTab(context, "/gallery");
     for (const _ of Array(5).keys()) {
       const refused = page.waitForResponse((response) => response.url().endsWith("/console/session"));
@@ -118,9 +116,9 @@ describe("[CON-2] an API key", () => {
 });
 
 describe("[CON-3] an identity provider", () => {
-  it("signs in with the role of the member, and out; the old cookie is refused within 5 s", async () => {
+  it("signs in with the role of the member, and out, and the old cookie is refused", async () => {
     await browser.client.members.add({ user_id: "corp:alice", role: "viewer", name: "Alice" });
-    const context = await browser.browser.newContext();
+    const context = await browser.newContext();
     const { page } = await browser.openTab(context, "/people");
     await page.getByRole("link", { name: "Continue with corp" }).click();
     await page.getByPlaceholder("Enter any login").fill("alice");
@@ -133,18 +131,14 @@ describe("[CON-3] an identity provider", () => {
     await page.getByRole("button", { name: "Sign out" }).click();
     await signInHeading(page).waitFor();
     await context.addCookies([cookie!]);
-    const signedOutAt = Date.now();
-    await expect
-      .poll(async () => (await call(page, "/console/session")).status, { timeout: ENDED_WITHIN_MS })
-      .toBe(401);
-    expect(Date.now() - signedOutAt).toBeLessThan(ENDED_WITHIN_MS);
+    await expect.poll(async () => (await call(page, "/console/session")).status).toBe(401);
     await context.close();
   });
 });
 
 describe("[CON-4] the session cookie", () => {
   it.each(["127.0.0.1", "localhost"])("is protected at http://%s, and no credential for /api/v1", async (host) => {
-    const context = await browser.browser.newContext();
+    const context = await browser.newContext();
     const page = await context.newPage();
     const origin = browser.url.replace("127.0.0.1", host);
     await page.goto(`${origin}/console${await createSignInPath(browser.url, browser.key)}`);
@@ -184,7 +178,7 @@ describe("[CON-5] another origin", () => {
     ] as const);
 
   // Pages of 127.0.0.1 are of the same site, so the browser sends the cookie; pages of localhost are not.
-  it.each(["127.0.0.1", "localhost"])("at %s starts no run, by form or script", { timeout: 90_000 }, async (host) => {
+  it.each(["127.0.0.1", "localhost"])("at %s starts no run, by form or script", async (host) => {
     const tab = await browser.signIn();
     const page = await tab.context.newPage();
     const site = `http://${host}:${(attacker.address() as AddressInfo).port}`;
@@ -232,7 +226,7 @@ describe("[CON-9] a new key", () => {
     return SECRET.exec(await page.getByRole("dialog").innerText())![0];
   };
   const signInWithKey = async (key: string) => {
-    const context = await browser.browser.newContext();
+    const context = await browser.newContext();
     const tab = await browser.openTab(context, "/keys");
     await enterKey(tab.page, key);
     await tab.page.getByRole("heading", { name: "API keys" }).waitFor();
@@ -285,7 +279,7 @@ describe("[CON-9] a new key", () => {
     await context.close();
   });
 
-  it("revoking the key of a session ends the session within 5 s", { timeout: 90_000 }, async () => {
+  it("revoking the key of a session ends the session", async () => {
     const { key, key_id, tenant_id } = await createTestTenant(browser.environment);
     const second = await createTestTenant(browser.environment, { tenantId: tenant_id });
     const [one, other] = [await signInWithKey(key), await signInWithKey(second.key)];
@@ -297,11 +291,9 @@ describe("[CON-9] a new key", () => {
     expect((await call(other.page, "/console/session")).status).toBe(200);
     expect(key_id).not.toBe(second.key_id);
 
-    const revokedAt = Date.now();
     await browser.environment.query("update api_keys set revoked_at = now() where key_id = $1", [second.key_id]);
     const status = async () => (await call(other.page, "/console/session")).status;
-    await expect.poll(status, { timeout: ENDED_WITHIN_MS, interval: 100 }).toBe(401);
-    expect(Date.now() - revokedAt).toBeLessThan(ENDED_WITHIN_MS);
+    await expect.poll(status).toBe(401);
     await signInHeading(other.page).waitFor();
     await one.context.close();
     await other.context.close();

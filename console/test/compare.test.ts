@@ -3,7 +3,7 @@ import type { Run } from "@gesso/client";
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type ConsoleBrowser, startConsoleBrowser } from "./support/console-browser.ts";
-import { endRun, PATIENT } from "./support/end-run.ts";
+import { endRun } from "./support/end-run.ts";
 
 let console: ConsoleBrowser;
 let source: Run;
@@ -40,9 +40,9 @@ describe("the Compare page", () => {
     expect(await position()).toBe(100);
     const box = (await slider.locator("xpath=..").boundingBox())!;
     await page.mouse.click(box.x + box.width * 0.25, box.y + box.height / 2);
-    await expect.poll(position, PATIENT).toBe(25);
+    await expect.poll(position).toBe(25);
     await page.touchscreen.tap(box.x + box.width * 0.75, box.y + box.height / 2);
-    await expect.poll(position, PATIENT).toBe(75);
+    await expect.poll(position).toBe(75);
 
     await page.getByRole("img", { name: "First image" }).waitFor();
     await page.locator("body").press("m");

@@ -5,20 +5,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { exampleWithRun } from "../../server/test/support/operation-plans.ts";
 import operationsFile from "../src/generated/operations.json" with { type: "json" };
 import { type ConsoleBrowser, startConsoleBrowser, type Tab } from "./support/console-browser.ts";
-import {
-  eventually,
-  fieldOf,
-  follow,
-  openEmptyForm,
-  promptOf,
-  readRequest,
-  runButtonOf,
-  trayOf,
-} from "./support/make-steps.ts";
+import { fieldOf, follow, openEmptyForm, promptOf, readRequest, runButtonOf, trayOf } from "./support/make-steps.ts";
 
 const run = promisify(execFile);
 const MIB = 1024 * 1024;
@@ -26,8 +17,6 @@ const SIZE = { width: 256, height: 256 };
 
 type Operation = { path: string; example: Record<string, unknown> };
 const operations = Object.entries(operationsFile.operations) as unknown as [string, Operation][];
-
-vi.setConfig({ testTimeout: 120_000 });
 
 let console: ConsoleBrowser;
 let tab: Tab;
@@ -153,7 +142,7 @@ describe("[CON-17] edit again", () => {
   it("sends the same request, and with a new seed only the seed differs", async () => {
     const first = await console.client.images.generate({ prompt: "a blue mug", ...SIZE, seed: 7 }).wait();
     const page = await openForm(`?from=${first.run_id}`);
-    await eventually(() => promptOf(page).inputValue()).toBe("a blue mug");
+    await expect.poll(() => promptOf(page).inputValue()).toBe("a blue mug");
     const [sent] = await Promise.all([
       page.waitForRequest((request) => request.method() === "POST" && request.url().endsWith("/runs/generate")),
       runButtonOf(page).click(),

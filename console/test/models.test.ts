@@ -24,7 +24,7 @@ it("the Models page lists the models of the catalogue, and each opens to show it
   await row.getByRole("link", { name: `Make with ${first!.model}` }).waitFor();
   await tab.page.getByRole("radio", { name: "Video" }).click();
   const videos = models.filter(({ offers }) => offers.some(({ task }) => task === "video.generate"));
-  await expect.poll(() => rows.count(), { timeout: 10_000 }).toBe(videos.length);
+  await expect.poll(() => rows.count()).toBe(videos.length);
   expect(tab.problems).toEqual([]);
 });
 

@@ -4,6 +4,7 @@ import type { CDPSession, Locator, Page } from "playwright-core";
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type ConsoleBrowser, startConsoleBrowser, type Tab } from "./support/console-browser.ts";
+import { readDownload } from "./support/downloads.ts";
 
 /** The strokes of the first test as the mask code paints them without a browser, in Node. */
 const FIXTURE = new URL("fixtures/paint-strokes.png", import.meta.url);
@@ -54,7 +55,7 @@ async function drawStroke(page: Page, ...points: [x: number, y: number][]): Prom
 async function saveMask(page: Page): Promise<Buffer> {
   const download = page.waitForEvent("download");
   await page.getByRole("button", { name: "Save mask" }).click();
-  return readFile(await (await download).path());
+  return readDownload(await download);
 }
 
 async function readMask(file: Buffer): Promise<{ width: number; height: number; values: Buffer }> {

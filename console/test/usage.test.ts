@@ -1,18 +1,14 @@
 // The usage page beside the API: figures, bars, table, CSV and budgets have the same numbers, to the micro-dollar.
-import { readFile } from "node:fs/promises";
-import { fileURLToPath } from "node:url";
 import { createClient, type UsageReport } from "@gesso/client";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type ConsoleBrowser, startConsoleBrowser, type Tab } from "./support/console-browser.ts";
+import { readDownload } from "./support/downloads.ts";
 
-const PRICES = fileURLToPath(new URL("../../server/test/chaos/prices.yaml", import.meta.url));
 const SIZE = { width: 64, height: 64 };
 const dollars = new Intl.NumberFormat("en-US", {
   ...{ style: "currency", currency: "USD", minimumFractionDigits: 2, maximumFractionDigits: 6 },
 });
-/** The page asks the API after each choice. */
-const PATIENCE = { timeout: 10_000 };
 const micros = (amount: number) => Math.round(amount * 1e6);
 const sum = (values: number[]) => values.reduce((total, value) => total + value, 0);
 
@@ -20,9 +16,9 @@ let browser: ConsoleBrowser;
 let tab: Tab;
 let heldRun: string;
 beforeAll(async () => {
-  browser = await startConsoleBrowser({ env: { GESSO_CONFIG: PRICES } });
+  browser = await startConsoleBrowser();
   const { tenant } = await browser.client.me.get();
-  await browser.client.tenants.update(tenant.id, { limits: { spend_per_month: 2 } });
+  await browser.operator.tenants.update(tenant.id, { limits: { spend_per_month: 2 } });
   const { key } = await browser.client.keys.create({
     ...{ name: "web-app", scopes: ["*"], limits: { spend_per_month: 0.5 } },
   });
@@ -74,14 +70,14 @@ describe("[CON-39] the usage page", () => {
     const report = await browser.client.usage.get({ by: `day,${by}` });
     await page.getByRole("radio", { name: label, exact: true }).click();
     const expected = groupRows(report, (row) => String(row[by]));
-    await expect.poll(() => readTable(page, "tbody"), PATIENCE).toEqual(expected);
+    await expect.poll(() => readTable(page, "tbody")).toEqual(expected);
     expect(await readTable(page, "tfoot")).toEqual([
       ["Total", String(report.total.runs), dollars.format(report.total.amount)],
     ]);
     await page.getByRole("radio", { name: "Spend", exact: true }).click();
-    await expect.poll(async () => sum(await readBars(page)), PATIENCE).toBe(micros(report.total.amount));
+    await expect.poll(async () => sum(await readBars(page))).toBe(micros(report.total.amount));
     await page.getByRole("radio", { name: "Runs", exact: true }).click();
-    await expect.poll(async () => sum(await readBars(page)), PATIENCE).toBe(report.total.runs);
+    await expect.poll(async () => sum(await readBars(page))).toBe(report.total.runs);
     await expect.poll(() => page.locator("dl dd").first().innerText()).toBe(dollars.format(report.total.amount));
   });
 
@@ -96,7 +92,7 @@ describe("[CON-39] the usage page", () => {
     const response = await fetch(`${browser.url}/api/v1/usage?${query}`, {
       headers: { authorization: `Bearer ${browser.key}`, accept: "text/csv" },
     });
-    const own = await readFile(await download.path());
+    const own = await readDownload(download);
     expect(own.toString()).toMatch(/^day,operation,runs,/);
     expect(own.equals(Buffer.from(await response.arrayBuffer()))).toBe(true);
   });

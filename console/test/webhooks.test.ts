@@ -1,7 +1,7 @@
 // The webhooks page beside a real receiver: exact bytes, attempts that appear while one looks, and secrets shown once.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startWebhookReceiver, type WebhookReceiver, webhookEnv } from "../../server/test/webhooks/receiver.ts";
-import { type ConsoleBrowser, startConsoleBrowser, type Tab } from "./support/console-browser.ts";
+import { type ConsoleBrowser, startOwnConsoleBrowser, type Tab } from "./support/console-browser.ts";
 
 const PROMPT = `<img src=x onerror=alert(1)> a fox's "den" \u202e żółw 🦊`;
 
@@ -10,7 +10,7 @@ let receiver: WebhookReceiver;
 let tab: Tab;
 beforeAll(async () => {
   receiver = await startWebhookReceiver();
-  browser = await startConsoleBrowser({ env: webhookEnv(receiver) });
+  browser = await startOwnConsoleBrowser({ env: webhookEnv(receiver) });
   const { client } = browser;
   await client.webhooks.create({ url: `${receiver.url}/hooks`, events: ["run.completed"] });
   await client.images.generate({ prompt: PROMPT, width: 64, height: 64, metadata: { note: PROMPT } }).wait();
@@ -29,7 +29,7 @@ describe("[CON-26] a delivery", () => {
   it("shows, byte for byte, the body that the receiver got, on the page and at its own URL", async () => {
     const [received] = receiver.received;
     const latest = async () => (await browser.client.webhooks.deliveries.list()).data[0];
-    await expect.poll(async () => (await latest())?.status, { timeout: 10_000 }).toBe("delivered");
+    await expect.poll(async () => (await latest())?.status).toBe("delivered");
     await tab.page.getByRole("link", { name: "run.completed" }).click();
     const body = await shownBody().evaluate((element) => element.textContent ?? "");
     expect(Buffer.from(body).equals(received!.bytes)).toBe(true);
@@ -40,10 +40,10 @@ describe("[CON-26] a delivery", () => {
   });
 
   it("gets another attempt while one looks when it is sent again, with the same ID and bytes", async () => {
-    await expect.poll(() => attempts().count(), { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => attempts().count()).toBe(1);
     receiver.respondWith(() => ({ status: 500, body: "the database is down" }));
     await tab.page.getByRole("button", { name: "Send again" }).click();
-    await expect.poll(() => attempts().filter({ hasText: "500" }).count(), { timeout: 15_000 }).toBe(1);
+    await expect.poll(() => attempts().filter({ hasText: "500" }).count()).toBe(1);
     const [first, second] = await receiver.got(2);
     expect(second!.bytes.equals(first!.bytes)).toBe(true);
     expect(second!.headers["webhook-id"]).toBe(first!.headers["webhook-id"]);
@@ -51,7 +51,7 @@ describe("[CON-26] a delivery", () => {
     await tab.page.getByText("the database is down").waitFor();
     receiver.respondWith(() => 204);
     await tab.page.getByRole("button", { name: "Send again" }).click();
-    await expect.poll(() => attempts().filter({ hasText: "204" }).count(), { timeout: 15_000 }).toBe(2);
+    await expect.poll(() => attempts().filter({ hasText: "204" }).count()).toBe(2);
     expect(tab.problems).toEqual([]);
   });
 });

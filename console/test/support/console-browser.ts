@@ -1,19 +1,25 @@
-// Opens the console in Debian's Chromium against a complete Gesso with the sandbox. Every page records what must never
-// happen: errors in its console, exceptions, violations of the content security policy and requests to other origins.
+// Opens the console in Chromium against a complete Gesso with the sandbox. Every page records what must never happen:
+// errors in its console, exceptions, violations of the content security policy and requests to other origins.
 import { createClient } from "@gesso/client";
-import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import type { BrowserContext, BrowserContextOptions, Page } from "playwright-core";
 import {
   startTestEnvironment,
   type TestEnvironment,
   type TestEnvironmentOptions,
 } from "../../../server/test/support/test-environment.ts";
+import { connectBrowser } from "./shared-browser.ts";
+import { type Installation, openSharedInstallation } from "./shared-installation.ts";
 
-const CHROMIUM = "/usr/bin/chromium";
+/**
+ * Playwright's own limit of 30 s per step would fail tests on a starved machine. This one ends a test that waits in
+ * vain a little before the runner does, with the name of what it waited for.
+ */
+const STEP_LIMIT_MS = 300_000;
 
 export type TabOptions = {
   /** Path below /console, such as `/gallery`. */
   path?: string;
-  /** API key of the account that signs in. Default: the owner of the installation. */
+  /** API key of the account that signs in. Default: the owner of the file's tenant. */
   key?: string;
   theme?: "light" | "dark";
   width?: number;
@@ -30,13 +36,18 @@ export type Tab = {
   open(path: string): Promise<void>;
 };
 
-export type ConsoleBrowser = {
-  environment: TestEnvironment;
+type Client = ReturnType<typeof createClient>;
+
+export type ConsoleBrowser<Environment = Installation> = {
+  environment: Environment;
   url: string;
   key: string;
-  browser: Browser;
   /** The client with the owner's key, to make and read what a page shows. */
-  client: ReturnType<typeof createClient>;
+  client: Client;
+  /** The client with the operator's key, for operations across tenants. */
+  operator: Client;
+  /** A new browser profile, which has not signed in. */
+  newContext(options?: BrowserContextOptions): Promise<BrowserContext>;
   /** A new browser profile that has signed in by a one-time link. */
   signIn(options?: TabOptions): Promise<Tab>;
   /** Another tab of a profile that has signed in. */
@@ -44,12 +55,29 @@ export type ConsoleBrowser = {
   stop(): Promise<void>;
 };
 
-export async function startConsoleBrowser(options: TestEnvironmentOptions = {}): Promise<ConsoleBrowser> {
-  const [environment, browser] = await Promise.all([
-    startTestEnvironment(options),
-    chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] }),
-  ]);
-  const { url, key } = environment;
+/** Opens the console of the shared installation, with a tenant for the file that asks. */
+export async function startConsoleBrowser(): Promise<ConsoleBrowser> {
+  return openConsoleBrowser(await openSharedInstallation());
+}
+
+/** The console of an installation of its own, for tests that need other settings or kill processes. */
+export async function startOwnConsoleBrowser(
+  options: TestEnvironmentOptions,
+): Promise<ConsoleBrowser<TestEnvironment & Installation>> {
+  const environment = await startTestEnvironment(options);
+  return openConsoleBrowser({ ...environment, operatorKey: environment.key });
+}
+
+async function openConsoleBrowser<Environment extends Installation>(
+  environment: Environment,
+): Promise<ConsoleBrowser<Environment>> {
+  const browser = await connectBrowser();
+  const { url, key, operatorKey } = environment;
+  const newContext = async (options: BrowserContextOptions = {}): Promise<BrowserContext> => {
+    const context = await browser.newContext(options);
+    context.setDefaultTimeout(STEP_LIMIT_MS);
+    return context;
+  };
   const openTab = async (context: BrowserContext, path: string): Promise<Tab> => {
     const page = await context.newPage();
     const problems = recordProblems(page, url);
@@ -58,10 +86,11 @@ export async function startConsoleBrowser(options: TestEnvironmentOptions = {}):
     return { page, context, problems, open };
   };
   return {
-    ...{ environment, url, key, browser, openTab },
+    ...{ environment, url, key, newContext, openTab },
     client: createClient({ baseUrl: url, apiKey: key }),
+    operator: createClient({ baseUrl: url, apiKey: operatorKey }),
     async signIn({ path = "/", theme = "light", width = 1440, height = 900, ...rest } = {}) {
-      const context = await browser.newContext({
+      const context = await newContext({
         viewport: { width, height },
         colorScheme: theme,
         hasTouch: rest.hasTouch ?? false,
@@ -72,6 +101,7 @@ export async function startConsoleBrowser(options: TestEnvironmentOptions = {}):
       return tab;
     },
     async stop() {
+      await Promise.all(browser.contexts().map((context) => context.close()));
       await browser.close();
       await environment.stop();
     },

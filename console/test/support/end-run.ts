@@ -16,6 +16,3 @@ export async function endRun(client: ConsoleBrowser["client"], call: CreatedRun)
     });
   return client.runs.get(runId);
 }
-
-/** For `expect.poll`: a busy machine needs more than its default of one second. */
-export const PATIENT = { timeout: 20_000 };

@@ -3,11 +3,6 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Locator, Page } from "playwright-core";
-import { expect } from "vitest";
-
-/** Waits for what happens soon on a quiet machine and later on a shared one. */
-export const eventually = <T>(read: () => T | Promise<T>, message?: string) =>
-  expect.poll(read, { timeout: 30_000, interval: 50, ...(message && { message }) });
 
 /** Writes a `gesso.yaml` for a test and returns its path, for `GESSO_CONFIG`. */
 export function writeCatalogue(lines: readonly string[]): string {

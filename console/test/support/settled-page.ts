@@ -1,11 +1,17 @@
 // Waits until a page shows something and has no open request but its event stream.
 import type { Page, Request } from "playwright-core";
+import { expect } from "vitest";
 
-const QUIET_CHECKS = 3;
-const CHECK_MS = 50;
-const TIMEOUT_MS = 20_000;
+/** Requests follow from what a page renders, and it renders what responses say: one turn each, and one to be sure. */
+const QUIET_TURNS = 3;
 
 const isStream = (request: Request) => request.url().includes("/events");
+
+/** Runs in the page: passes the timers, the next frame and everything that the page still has to do. */
+const passTurn = () =>
+  new Promise((resolve) => {
+    setTimeout(() => requestAnimationFrame(() => requestIdleCallback(resolve)));
+  });
 
 /** Returns a function that opens a URL and resolves when the page is complete. */
 export function createPageOpener(page: Page) {
@@ -15,6 +21,14 @@ export function createPageOpener(page: Page) {
   });
   page.on("requestfinished", (request) => open.delete(request));
   page.on("requestfailed", (request) => open.delete(request));
+  const findOpenRequests = async () => {
+    const found = new Set<string>();
+    for (let turn = 0; turn < QUIET_TURNS; turn++) {
+      await page.evaluate(passTurn);
+      for (const request of open) found.add(request.url());
+    }
+    return [...found];
+  };
   return async (url: string) => {
     open.clear();
     const response = await page.goto(url);
@@ -22,13 +36,7 @@ export function createPageOpener(page: Page) {
     await page.waitForFunction(hasWords).catch((thrown) => {
       throw new Error(`${url} shows nothing`, { cause: thrown });
     });
-    const until = Date.now() + TIMEOUT_MS;
-    for (let quiet = 0; quiet < QUIET_CHECKS; quiet = open.size === 0 ? quiet + 1 : 0) {
-      if (Date.now() > until) throw new Error(`${url} waits for ${[...open].map((each) => each.url()).join(", ")}`);
-      // On a busy machine the page may not have rendered yet, and requests follow from what it renders.
-      await page.evaluate(() => new Promise((resolve) => requestIdleCallback(resolve)));
-      await page.waitForTimeout(CHECK_MS);
-    }
+    await expect.poll(findOpenRequests, { message: `open requests of ${url}` }).toEqual([]);
     return response;
   };
 }

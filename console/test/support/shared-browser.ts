@@ -1,0 +1,26 @@
+// Vitest global setup: one browser process for all test files of the console. Each file connects to it and opens
+// contexts of its own, which share nothing. The browser resolves no name of another host, as without a network.
+import { existsSync } from "node:fs";
+import { type Browser, chromium } from "playwright-core";
+
+/** Where test files connect to the browser; unset outside Vitest. */
+const ENDPOINT_VARIABLE = "GESSO_TEST_BROWSER";
+/** Debian's programs. The first one has no window system and no interface, so it needs less processor time. */
+const PROGRAMS = ["/usr/bin/chromium-headless-shell", "/usr/bin/chromium"];
+
+const launchOptions = () => ({
+  executablePath: PROGRAMS.find((program) => existsSync(program)) ?? PROGRAMS[0]!,
+  args: ["--no-sandbox", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost"],
+});
+
+export async function setup(): Promise<() => Promise<void>> {
+  const server = await chromium.launchServer(launchOptions());
+  process.env[ENDPOINT_VARIABLE] = server.wsEndpoint();
+  return () => server.close();
+}
+
+/** The shared browser in Vitest, otherwise a new one. Closing it closes only the contexts of the caller. */
+export const connectBrowser = (): Promise<Browser> => {
+  const endpoint = process.env[ENDPOINT_VARIABLE];
+  return endpoint ? chromium.connect(endpoint) : chromium.launch(launchOptions());
+};
