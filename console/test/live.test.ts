@@ -1,9 +1,10 @@
 // Live state: the tray is right after a reload, a time offline and killed processes, one stream serves all tabs, and
 // the queue and the progress can be followed.
-import type { BrowserContext, Page, Request } from "playwright-core";
+import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startOwnConsoleBrowser, type Tab } from "./support/console-browser.ts";
 import { trayOf, writeCatalogue } from "./support/make-steps.ts";
+import { listTrayStates, unfoldTray, watchStreams } from "./support/tray.ts";
 
 const CONCURRENT = 4;
 /** Runs that Gesso starts before their provider has a free slot. */
@@ -31,34 +32,10 @@ const startMany = (count: number, prompt: string) =>
 const statesOf = async (ids: readonly string[]) =>
   Promise.all(ids.map(async (id) => (await console.client.runs.get(id)).status as string));
 
-/** The runs of the unfolded tray with their states, in the order of `ids`; a run that stands there twice is "twice". */
-async function trayStates(page: Page, ids: readonly string[]): Promise<string[]> {
-  const rows = await trayOf(page)
-    .getByRole("listitem")
-    .evaluateAll((items) =>
-      items.map((item) => ({
-        id: item.querySelector("a")?.getAttribute("href")?.split("/").at(-1),
-        words: item.textContent ?? "",
-      })),
-    );
-  return ids.map((id) => {
-    const own = rows.filter((row) => row.id === id);
-    if (own.length !== 1) return own.length === 0 ? "absent" : "twice";
-    const { words } = own[0]!;
-    if (words.includes("%")) return "processing";
-    return ["Completed", "Failed", "Canceled", "Queued"].find((state) => words.includes(state))?.toLowerCase() ?? words;
-  });
-}
-
-async function unfoldTray(page: Page): Promise<void> {
-  await trayOf(page).getByRole("button", { name: "Show all runs in progress" }).click();
-  await trayOf(page).getByRole("listitem").first().waitFor();
-}
-
 /** Waits until the tray has the states of the server. */
 async function expectRightTray(page: Page, ids: readonly string[]): Promise<void> {
   const differences = async () => {
-    const [shown, actual] = await Promise.all([trayStates(page, ids), statesOf(ids)]);
+    const [shown, actual] = await Promise.all([listTrayStates(page, ids), statesOf(ids)]);
     return shown.flatMap((state, index) => (state === actual[index] ? [] : [`${state} instead of ${actual[index]}`]));
   };
   await expect.poll(differences).toEqual([]);
@@ -83,7 +60,7 @@ describe("[CON-19] the tray", () => {
     // The page cannot know of these before it is back.
     ids.push(...(await startMany(2, "kites unseen")));
     await expect.poll(() => statesOf(ids)).toEqual(ids.map(() => "completed"));
-    expect((await trayStates(tab.page, ids)).slice(-2)).toEqual(["absent", "absent"]);
+    expect((await listTrayStates(tab.page, ids)).slice(-2)).toEqual(["absent", "absent"]);
     await tab.context.setOffline(false);
     await expectRightTray(tab.page, ids);
     const ledger = await console.environment.query("select count(*)::int as n from attempts where run_id = any($1)", [
@@ -94,24 +71,12 @@ describe("[CON-19] the tray", () => {
   });
 });
 
-/** Streams that a browser profile holds open, by tab. */
-function watchStreams(context: BrowserContext): { open: Map<Request, Page> } {
-  const open = new Map<Request, Page>();
-  context.on("request", (request) => {
-    if (request.url().includes("/console/api/v1/events")) open.set(request, request.frame().page());
-  });
-  const close = (request: Request) => void open.delete(request);
-  context.on("requestfinished", close);
-  context.on("requestfailed", close);
-  return { open };
-}
-
 describe("[CON-20] eight tabs", () => {
   it("are all live over one stream, which moves to another tab when its tab closes", async () => {
     const first = await console.signIn();
     const streams = watchStreams(first.context);
     await first.page.reload();
-    await expect.poll(() => streams.open.size).toBe(1);
+    await expect.poll(() => streams.size).toBe(1);
     const tabs: Tab[] = [first];
     while (tabs.length < TABS) tabs.push(await console.openTab(first.context, "/runs"));
     await Promise.all(tabs.map(({ page }) => trayOf(page).waitFor()));
@@ -123,12 +88,12 @@ describe("[CON-20] eight tabs", () => {
     const allHave = async (among: Tab[], words: string) =>
       (await Promise.all(among.map(hasTile(words)))).every(Boolean);
     await expect.poll(() => allHave(tabs, "a kite for eight tabs")).toBe(true);
-    expect(streams.open.size).toBe(1);
+    expect(streams.size).toBe(1);
 
-    const [leader] = streams.open.values();
+    const [leader] = streams.values();
     await leader?.close();
     const others = tabs.filter(({ page }) => page !== leader);
-    await expect.poll(() => [...streams.open.values()].filter((page) => page !== leader).length).toBe(1);
+    await expect.poll(() => [...streams.values()].filter((page) => page !== leader).length).toBe(1);
     await start("a kite for seven tabs");
     await expect.poll(() => allHave(others, "a kite for seven tabs")).toBe(true);
     await first.context.close();

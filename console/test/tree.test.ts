@@ -2,10 +2,10 @@
 import type { Run, RunTree } from "@gesso/client";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createTestRuntime } from "../../server/test/support/test-runtime.ts";
 import { type ConsoleBrowser, startConsoleBrowser } from "./support/console-browser.ts";
 import { endRun } from "./support/end-run.ts";
 import { countCalls } from "./support/function-calls.ts";
+import { insertTree } from "./support/large-tree.ts";
 
 const PAN_STEPS = 60;
 
@@ -132,7 +132,7 @@ describe("the tree", () => {
   });
 
   it("[CON-30] draws 500 nodes of depth 64 from one request, fills those in view, and pans with little work", async () => {
-    const large = await insertTree(console, { count: 500, depth: 64 });
+    const large = await insertTree(console, root, { count: 500, depth: 64 });
     const tab = await console.signIn({ path: `/runs/${large}?tab=tree` });
     const { page } = tab;
     const requests: string[] = [];
@@ -183,27 +183,4 @@ async function panGraph(steps: number): Promise<void> {
     graph?.dispatchEvent(new WheelEvent("wheel", { deltaX: 90, deltaY: 30, bubbles: true, cancelable: true }));
     await new Promise((resolve) => requestAnimationFrame(resolve));
   }
-}
-
-/** A chain of `depth` runs, and further runs spread below its first runs. Returns the root. */
-async function insertTree({ environment }: ConsoleBrowser, { count, depth }: { count: number; depth: number }) {
-  const ids = Array.from({ length: count }, createTestRuntime().ids.next);
-  const rows = ids.map((run_id, index) => {
-    const isChain = index < depth;
-    const level = isChain ? index + 1 : 2 + ((index - depth) % (depth - 1));
-    return { run_id, parent_run_id: level === 1 ? null : ids[level - 2], root_run_id: ids[0], depth: level };
-  });
-  const INSERT = `insert into runs (run_id, tenant_id, user_id, operation, run_type, status, progress, inputs, plan,
-      parent_run_id, root_run_id, depth, result, created_at, started_at, finished_at)
-    select given.run_id, owner.tenant_id, owner.user_id, 'images.generate', 'image-generation', 'completed', 1,
-      '{"prompt": "a large tree"}', '[]', given.parent_run_id, given.root_run_id, given.depth, '{"outputs": []}',
-      now(), now(), now()
-    from jsonb_to_recordset($1::jsonb) as given (run_id uuid, parent_run_id uuid, root_run_id uuid, depth int),
-      runs owner where owner.run_id = $2`;
-  // A trigger looks the parent up, so each level is inserted before the next.
-  for (let level = 1; level <= depth; level++) {
-    const some = rows.filter((row) => row.depth === level);
-    await environment.query(INSERT, [JSON.stringify(some), root.run_id]);
-  }
-  return ids[0]!;
 }
