@@ -7,6 +7,7 @@ import hostileTexts from "./hostile-texts.json" with { type: "json" };
 import { type ConsoleBrowser, createSignInPath, startConsoleBrowser, type Tab } from "./support/console-browser.ts";
 import { listConsolePaths } from "./support/console-routes.ts";
 import { createPageOpener } from "./support/settled-page.ts";
+import { waitUntil } from "./support/wait-until.ts";
 
 const LONG_LETTERS = 8000;
 /** The longest prompt, without a space at which a line could break. */
@@ -20,13 +21,18 @@ type PageOpener = ReturnType<typeof createPageOpener>;
 type Visit = { path: string; words: string; csp: string | undefined; findings: string[] };
 
 let browser: ConsoleBrowser;
+/** Of the same tenant, with the scope that the pages of operators need. */
+let operatorKey: string;
 let [visits, runs, deliveryId, walk] = [] as unknown as [Visit[], Run[], string, Tab];
 
 beforeAll(async () => {
   browser = await startConsoleBrowser();
+  const { tenant } = await browser.client.me.get();
+  const scopes = ["*", "tenants:read"];
+  operatorKey = (await createTestTenant(browser.environment, { tenantId: tenant.id, scopes })).key;
   runs = await makeHostileContent();
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
-  walk = await browser.openTab(context, await createSignInPath(browser.url, browser.key));
+  walk = await browser.openTab(context, await createSignInPath(browser.url, operatorKey));
   await walk.page.getByRole("navigation").first().waitFor();
   walk.page.on("dialog", (dialog) => {
     walk.problems.push(`dialog: ${dialog.message()}`);
@@ -52,7 +58,10 @@ async function makeHostileContent(): Promise<Run[]> {
   }
   const marked = await client.images.generate({ prompt: MARKER }).wait();
   const listDeliveries = async () => (await client.webhooks.deliveries.list({ run_id: made[0]!.run_id })).data;
-  await expect.poll(async () => (await listDeliveries()).length).toBeGreaterThan(0);
+  await waitUntil(
+    async () => (await listDeliveries()).length > 0,
+    () => "a delivery",
+  );
   deliveryId = (await listDeliveries())[0]!.id;
   return [...made, marked];
 }
@@ -177,7 +186,7 @@ describe("[CON-7] hostile texts", () => {
 
   it("overflow no page of a phone", async () => {
     const context = await browser.newContext({ viewport: { width: 390, height: 844 }, hasTouch: true });
-    const tab = await browser.openTab(context, await createSignInPath(browser.url, browser.key));
+    const tab = await browser.openTab(context, await createSignInPath(browser.url, operatorKey));
     await tab.page.getByRole("navigation").first().waitFor();
     const open = createPageOpener(tab.page);
     const wide: [string, string[]][] = [];

@@ -2,11 +2,9 @@
 // with the last ones, and the file that keeps them.
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as pause } from "node:timers/promises";
 
 const FOLDER = ".campaigns/figures";
 const REPEATS = 3;
-const CHECK_MS = 5;
 
 /** Milliseconds, and the most that the criterion allows. */
 export type Figure = { criterion: string; name: string; milliseconds: number; bound: number };
@@ -15,11 +13,6 @@ export async function millisecondsOf(action: () => Promise<unknown>): Promise<nu
   const startedAt = performance.now();
   await action();
   return performance.now() - startedAt;
-}
-
-/** Waits for a condition. Whoever runs the benchmark sees whether it takes too long. */
-export async function until(isTrue: () => Promise<boolean>): Promise<void> {
-  while (!(await isTrue())) await pause(CHECK_MS);
 }
 
 /** The best of three: other programs on the machine only make it slower. */

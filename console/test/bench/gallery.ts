@@ -2,7 +2,8 @@
 import type { Page } from "playwright-core";
 import type { ConsoleBrowser } from "../support/console-browser.ts";
 import { insertPastImages, makeImages } from "../support/past-images.ts";
-import { bestOf, type Figure, millisecondsOf, percentileOf, until } from "./figures.ts";
+import { waitUntil } from "../support/wait-until.ts";
+import { bestOf, type Figure, millisecondsOf, percentileOf } from "./figures.ts";
 
 const DAYS = 912;
 /** A strong fling: at 60 frames per second eight screens in a second. */
@@ -16,7 +17,7 @@ const isDecoded = (page: Page) =>
 
 async function waitForFirstImage(page: Page): Promise<void> {
   await firstImage(page).waitFor();
-  await until(() => isDecoded(page));
+  await waitUntil(() => isDecoded(page));
 }
 
 export async function measureGallery(browser: ConsoleBrowser, count: number): Promise<Figure[]> {
@@ -41,10 +42,10 @@ export async function measureGallery(browser: ConsoleBrowser, count: number): Pr
     await open("/gallery");
     await slider.focus();
     await slider.press("PageDown");
-    await until(isAt("12"));
+    await waitUntil(isAt("12"));
     return millisecondsOf(async () => {
       await slider.press("PageDown");
-      await until(isAt("24"));
+      await waitUntil(isAt("24"));
       await waitForFirstImage(page);
     });
   });

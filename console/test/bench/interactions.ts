@@ -2,7 +2,8 @@
 import type { Page } from "playwright-core";
 import type { ConsoleBrowser } from "../support/console-browser.ts";
 import { promptOf } from "../support/make-steps.ts";
-import { bestOf, type Figure, percentileOf, until } from "./figures.ts";
+import { waitUntil } from "../support/wait-until.ts";
+import { bestOf, type Figure, percentileOf } from "./figures.ts";
 
 const SLOWDOWN = 4;
 const ENOUGH_INTERACTIONS = 20;
@@ -36,7 +37,7 @@ async function useConsole(page: Page): Promise<number[]> {
   await page.keyboard.press("Escape");
   const read = () =>
     page.evaluate(() => [...(globalThis as unknown as { durations: Map<number, number> }).durations.values()]);
-  await until(async () => (await read()).length > ENOUGH_INTERACTIONS);
+  await waitUntil(async () => (await read()).length > ENOUGH_INTERACTIONS);
   return read();
 }
 

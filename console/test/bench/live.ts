@@ -4,7 +4,8 @@ import type { TestEnvironment } from "../../../server/test/support/test-environm
 import type { ConsoleBrowser } from "../support/console-browser.ts";
 import { trayOf } from "../support/make-steps.ts";
 import { listTrayStates, unfoldTray, watchStreams } from "../support/tray.ts";
-import { type Figure, millisecondsOf, until } from "./figures.ts";
+import { waitUntil } from "../support/wait-until.ts";
+import { type Figure, millisecondsOf } from "./figures.ts";
 
 const RUNS = 10;
 const OFFLINE_MS = 30_000;
@@ -23,9 +24,9 @@ export async function measureLive(browser: OwnBrowser): Promise<Figure[]> {
     const [shown, actual] = await Promise.all([listTrayStates(page, ids), statesOf()]);
     return shown.every((state, index) => state === actual[index]);
   };
-  const timeUntilRight = () => millisecondsOf(() => until(isRight));
+  const timeUntilRight = () => millisecondsOf(() => waitUntil(isRight));
   await unfoldTray(page);
-  await until(async () => (await statesOf()).includes("processing"));
+  await waitUntil(async () => (await statesOf()).includes("processing"));
   await Promise.all([environment.killAndRestart("api"), environment.killAndRestart("worker")]);
   const killed = await timeUntilRight();
   await page.reload();
@@ -34,7 +35,7 @@ export async function measureLive(browser: OwnBrowser): Promise<Figure[]> {
   const reloaded = await timeUntilRight();
   await context.setOffline(true);
   await page.waitForTimeout(OFFLINE_MS);
-  await until(async () => (await statesOf()).every((state) => state === "completed"));
+  await waitUntil(async () => (await statesOf()).every((state) => state === "completed"));
   await context.setOffline(false);
   const returned = await timeUntilRight();
   await context.close();
@@ -50,12 +51,12 @@ async function measureStream(browser: OwnBrowser): Promise<number> {
   const { context, page } = await browser.signIn();
   const streams = watchStreams(context);
   await page.reload();
-  await until(async () => streams.size === 1);
+  await waitUntil(async () => streams.size === 1);
   for (let tab = 1; tab < TABS; tab++) await trayOf((await browser.openTab(context, "/runs")).page).waitFor();
   const [leader] = streams.values();
   await leader?.close();
   const milliseconds = await millisecondsOf(() =>
-    until(async () => [...streams.values()].some((other) => other !== leader)),
+    waitUntil(async () => [...streams.values()].some((other) => other !== leader)),
   );
   await context.close();
   return milliseconds;

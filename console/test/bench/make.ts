@@ -2,14 +2,15 @@
 import type { Page } from "playwright-core";
 import type { ConsoleBrowser } from "../support/console-browser.ts";
 import { openEmptyForm, promptOf, runButtonOf } from "../support/make-steps.ts";
-import { bestOf, type Figure, until } from "./figures.ts";
+import { waitUntil } from "../support/wait-until.ts";
+import { bestOf, type Figure } from "./figures.ts";
 
 export async function measureMake(browser: ConsoleBrowser): Promise<Figure[]> {
   const { page, context } = await browser.signIn();
   await openEmptyForm(page, "?operation=images.generate");
   await promptOf(page).fill("a paper boat");
   const hasPrice = async () => ((await runButtonOf(page).textContent()) ?? "").includes("$0.03");
-  await until(hasPrice);
+  await waitUntil(hasPrice);
   const counts = [4, 2, 3];
   const price = await bestOf(async () => {
     const count = counts.shift() ?? 1;

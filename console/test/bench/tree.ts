@@ -1,7 +1,8 @@
 // How fast the graph of a large tree is drawn and moves.
 import type { ConsoleBrowser } from "../support/console-browser.ts";
 import { insertTree } from "../support/large-tree.ts";
-import { bestOf, type Figure, until } from "./figures.ts";
+import { waitUntil } from "../support/wait-until.ts";
+import { bestOf, type Figure } from "./figures.ts";
 
 const SIZE = { count: 500, depth: 64 };
 
@@ -12,7 +13,7 @@ export async function measureTree(browser: ConsoleBrowser): Promise<Figure[]> {
   const pans: number[] = [];
   const drawing = await bestOf(async () => {
     await open(`/runs/${root}?tab=tree`);
-    await until(async () => (await page.getByRole("treeitem").count()) === SIZE.count);
+    await waitUntil(async () => (await page.getByRole("treeitem").count()) === SIZE.count);
     const drawn = await page.evaluate(drawGraph, SIZE.count);
     pans.push(await page.evaluate(panGraph));
     return drawn;

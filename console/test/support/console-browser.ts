@@ -9,12 +9,7 @@ import {
 } from "../../../server/test/support/test-environment.ts";
 import { connectBrowser } from "./shared-browser.ts";
 import { type Installation, openSharedInstallation } from "./shared-installation.ts";
-
-/**
- * Playwright's own limit of 30 s per step would fail tests on a starved machine. This one ends a test that waits in
- * vain a little before the runner does, with the name of what it waited for.
- */
-const STEP_LIMIT_MS = 300_000;
+import { WAITING_MS } from "./wait-until.ts";
 
 export type TabOptions = {
   /** Path below /console, such as `/gallery`. */
@@ -75,7 +70,8 @@ async function openConsoleBrowser<Environment extends Installation>(
   const { url, key, operatorKey } = environment;
   const newContext = async (options: BrowserContextOptions = {}): Promise<BrowserContext> => {
     const context = await browser.newContext(options);
-    context.setDefaultTimeout(STEP_LIMIT_MS);
+    // The default of 30 s per step would fail tests on a busy machine.
+    context.setDefaultTimeout(WAITING_MS);
     return context;
   };
   const openTab = async (context: BrowserContext, path: string): Promise<Tab> => {

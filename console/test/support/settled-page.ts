@@ -1,6 +1,6 @@
 // Waits until a page shows something and has no open request but its event stream.
 import type { Page, Request } from "playwright-core";
-import { expect } from "vitest";
+import { waitUntil } from "./wait-until.ts";
 
 /** Requests follow from what a page renders, and it renders what responses say: one turn each, and one to be sure. */
 const QUIET_TURNS = 3;
@@ -27,7 +27,7 @@ export function createPageOpener(page: Page) {
       await page.evaluate(passTurn);
       for (const request of open) found.add(request.url());
     }
-    return [...found];
+    return [...found].join(", ");
   };
   return async (url: string) => {
     open.clear();
@@ -36,7 +36,12 @@ export function createPageOpener(page: Page) {
     await page.waitForFunction(hasWords).catch((thrown) => {
       throw new Error(`${url} shows nothing`, { cause: thrown });
     });
-    await expect.poll(findOpenRequests, { message: `open requests of ${url}` }).toEqual([]);
+    let waiting = "";
+    const isSettled = async () => {
+      waiting = await findOpenRequests();
+      return waiting === "";
+    };
+    await waitUntil(isSettled, () => `the requests of ${url}: ${waiting}`);
     return response;
   };
 }
