@@ -1,6 +1,5 @@
 // Make: the forms are those of the contract, their rules and errors are at the fields, and the price is on the button.
 import { readFileSync } from "node:fs";
-import type { Request } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type ConsoleBrowser, startConsoleBrowser, type Tab } from "./support/console-browser.ts";
 import { fieldOf, follow, openEmptyForm, promptOf, runButtonOf, trayOf } from "./support/make-steps.ts";
@@ -92,27 +91,44 @@ describe("[CON-13] refusals", () => {
   });
 });
 
-/** Chooses several numbers of images, one after the other within one task of the page. Runs in the page. */
-const chooseCounts = (labels: string[]): void => {
+/** Chooses a number of images. Runs in the page. */
+const chooseCount = (label: string): void => {
   const counts = [...document.querySelectorAll<HTMLElement>('[data-field="batch_size"] [role="radio"]')];
-  for (const label of labels) counts.find(({ textContent }) => textContent === label)!.click();
+  counts.find(({ textContent }) => textContent === label)!.click();
 };
 
 describe("[CON-14] the price", () => {
-  it("stands on the button, asked once after the last of several changes, or says that it is unknown", async () => {
-    const page = await openForm("?operation=images.generate");
+  it("stands on the button, asked once within 300 ms of the last of several changes", async () => {
+    const own = await console.signIn();
+    const { page } = own;
+    const asked: unknown[] = [];
+    page.on("request", (request) => {
+      if (request.url().endsWith("/estimate")) asked.push(request.postDataJSON());
+    });
+    await page.clock.install();
+    await own.open("/?operation=images.generate");
     await promptOf(page).fill("a paper boat");
     await expect.poll(() => runButtonOf(page).textContent()).toContain("$0.03");
-    const asked: unknown[] = [];
-    const record = (request: Request) => {
-      if (request.url().endsWith("/estimate")) asked.push(request.postDataJSON());
-    };
-    page.on("request", record);
-    await page.evaluate(chooseCounts, ["4", "2", "3"]);
-    await expect.poll(() => runButtonOf(page).textContent()).toContain("$0.09");
-    page.off("request", record);
+
+    await page.clock.pauseAt(Date.now() + 1000);
+    asked.length = 0;
+    for (const count of ["4", "2", "3"]) {
+      await page.evaluate(chooseCount, count);
+      // A request of this page comes after all that the choice has sent.
+      await page.evaluate(() => fetch("/console/session").then(({ status }) => status));
+    }
+    expect(asked).toEqual([]);
+    await page.clock.runFor(300);
+    await page.evaluate(() => fetch("/console/session").then(({ status }) => status));
     expect(asked).toEqual([expect.objectContaining({ input: expect.objectContaining({ batch_size: 3 }) })]);
-    await openForm("?operation=images.generate&model=nanobanana");
+    await page.clock.resume();
+    await expect.poll(() => runButtonOf(page).textContent()).toContain("$0.09");
+    expect(asked).toHaveLength(1);
+    await own.context.close();
+  });
+
+  it("says that it is unknown", async () => {
+    const page = await openForm("?operation=images.generate&model=nanobanana");
     await expect.poll(() => runButtonOf(page).textContent()).toContain("unknown");
   });
 
