@@ -35,6 +35,12 @@ it("never opens an ended run again, even with the same time", () => {
   expect(putRun(ended, run("a", { status: "processing", updated_at: at(3) })).a?.status).toBe("failed");
 });
 
+it("has the prompt of a run that was read before its last event and arrives after it", () => {
+  const event = run("a", { progress: 0.6, prompt: null, model: null, updated_at: at(2) });
+  const read = run("a", { progress: 0.5, updated_at: at(1) });
+  expect(stateOf(event, read).a).toEqual({ ...event, prompt: "a fox", model: "flux-dev" });
+});
+
 it("shows processing runs before queued ones, and older before newer", () => {
   const state = stateOf(
     run("queued", { status: "queued", created_at: at(0) }),

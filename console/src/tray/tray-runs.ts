@@ -56,12 +56,19 @@ export const fromEvent = ({ data }: RunEvent, known: TrayRun | undefined): TrayR
   updated_at: data.updated_at,
 });
 
-/** Takes over the newer of both. An ended run never opens again, whatever arrives late. */
+/**
+ * Takes over the newer of both. An ended run never opens again, whatever arrives late. A run that was read before the
+ * last event is older than the event, but only the run has the prompt and the model.
+ */
 export function putRun(runs: TrayRuns, next: TrayRun): TrayRuns {
   const known = runs[next.run_id];
   const isOlder = known !== undefined && Date.parse(next.updated_at) < Date.parse(known.updated_at);
   const reopens = known !== undefined && !isOpen(known) && isOpen(next);
-  return isOlder || reopens ? runs : { ...runs, [next.run_id]: next };
+  if (!isOlder && !reopens) return { ...runs, [next.run_id]: next };
+  const { prompt, model } = known;
+  const isKnown = (prompt ?? next.prompt) === prompt && (model ?? next.model) === model;
+  if (isKnown) return runs;
+  return { ...runs, [next.run_id]: { ...known, prompt: prompt ?? next.prompt, model: model ?? next.model } };
 }
 
 export function dropRun(runs: TrayRuns, runId: string): TrayRuns {
