@@ -174,6 +174,9 @@ describe("[CON-22] progress", () => {
         return titles.size > 2 && bars.size > 2;
       })
       .toBe(true);
+    await trayOf(page)
+      .getByRole("link", { name: /a slow kite/ })
+      .waitFor();
     // The run was queued and is being processed: two changes, but the 5 s are not over.
     expect(spoken).toEqual([]);
     await announce();
