@@ -6,7 +6,9 @@ import { waitUntil } from "../support/wait-until.ts";
 import { type Figure, millisecondsOf } from "./figures.ts";
 
 const isRefused = (page: Page) => async () =>
-  (await page.evaluate(async () => (await fetch("/console/session")).status)) === 401;
+  (await page.evaluate(
+    async () => (await fetch("/console/session", { headers: { "x-gesso-console": "1" } })).status,
+  )) === 401;
 
 export async function measureAccess(browser: ConsoleBrowser): Promise<Figure[]> {
   const left = await browser.signIn();

@@ -4,6 +4,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 const FOLDER = ".campaigns/figures";
+const PREFIX = "console-";
 const REPEATS = 3;
 
 /** Milliseconds, and the most that the criterion allows. */
@@ -27,12 +28,11 @@ export const percentileOf = (values: readonly number[], share: number): number =
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
 };
 
-const prefix = "console-";
-
-function readLast(): Figure[] {
-  const names = readdirSync(FOLDER).filter((name) => name.startsWith(prefix));
-  const newest = names.sort().at(-1);
-  return newest ? JSON.parse(readFileSync(join(FOLDER, newest), "utf8")) : [];
+/** The newest figure of each name, because a run can take some of them only. */
+function readLast(): Map<string, Figure> {
+  const names = readdirSync(FOLDER).filter((name) => name.startsWith(PREFIX));
+  const figures = names.sort().flatMap((name): Figure[] => JSON.parse(readFileSync(join(FOLDER, name), "utf8")));
+  return new Map(figures.map((figure) => [figure.name, figure]));
 }
 
 /** Prints the figures beside their bounds and the last ones, and keeps them. */
@@ -40,13 +40,13 @@ export function reportFigures(figures: readonly Figure[]): void {
   mkdirSync(FOLDER, { recursive: true });
   const last = readLast();
   for (const { criterion, name, milliseconds, bound } of figures) {
-    const before = last.find((each) => each.name === name);
+    const before = last.get(name);
     const change = before ? `, last ${before.milliseconds.toFixed(0)} ms` : "";
     const verdict = milliseconds <= bound ? "" : "  OVER THE BOUND";
     const value = `${milliseconds.toFixed(0)} ms`.padStart(9);
     console.log(`${criterion}  ${name.padEnd(60)} ${value} of ${bound} ms${change}${verdict}`);
   }
-  const file = join(FOLDER, `${prefix}${new Date().toISOString().replaceAll(":", "-")}.json`);
+  const file = join(FOLDER, `${PREFIX}${new Date().toISOString().replaceAll(":", "-")}.json`);
   writeFileSync(file, `${JSON.stringify(figures, null, 2)}\n`);
   console.log(`written to ${file}`);
 }
