@@ -1,4 +1,5 @@
-// The console by keyboard alone, and how much work its responses are. `npm run bench:console` measures how fast they are.
+// The console by keyboard alone, and how much work its responses are. `npm run bench:console` measures how fast they
+// are.
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type ConsoleBrowser, startConsoleBrowser } from "./support/console-browser.ts";

@@ -1,5 +1,5 @@
-// How soon the tray is right again after killed processes, a reload and 30 s offline, and how soon another tab takes over
-// the event stream.
+// How soon the tray is right again after killed processes, a reload and 30 s offline, and how soon another tab takes
+// over the event stream.
 import type { TestEnvironment } from "../../../server/test/support/test-environment.ts";
 import type { ConsoleBrowser } from "../support/console-browser.ts";
 import { trayOf } from "../support/make-steps.ts";

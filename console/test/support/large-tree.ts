@@ -3,7 +3,10 @@ import type { Run } from "@gesso/client";
 import { createTestRuntime } from "../../../server/test/support/test-runtime.ts";
 import type { ConsoleBrowser } from "./console-browser.ts";
 
-/** A chain of `depth` runs, and further runs spread below its first runs. They have the tenant and the user of `like`. Returns the root. */
+/**
+ * A chain of `depth` runs, and further runs spread below its first runs. They have the tenant and the user of `like`.
+ * Returns the root.
+ */
 export async function insertTree(
   { environment }: ConsoleBrowser,
   like: Pick<Run, "run_id">,
