@@ -108,6 +108,9 @@ describe("[CON-14] the price", () => {
     await page.clock.install();
     await own.open("/?operation=images.generate");
     await promptOf(page).fill("a paper boat");
+    // The price is asked before there is a prompt, too.
+    const withPrompt = expect.objectContaining({ input: expect.objectContaining({ prompt: "a paper boat" }) });
+    await expect.poll(() => asked).toContainEqual(withPrompt);
     await expect.poll(() => runButtonOf(page).textContent()).toContain("$0.03");
 
     await page.clock.pauseAt(Date.now() + 1000);
