@@ -1,6 +1,6 @@
-// `npm run campaigns`: runs the campaigns of scripts/gate/campaign-list.ts. `--all` runs all of them, as before a release;
-// `--only NAME,NAME` some; without either, those whose guarded paths have changed. `--budget 60m` starts none after this
-// time, `--seed N` repeats random choices. Safety decides the exit code; figures about speed are printed.
+// `npm run campaigns`: runs the campaigns of scripts/gate/campaign-list.ts. `--all` runs all of them, as before a
+// release; `--only NAME,NAME` some; without either, those whose guarded paths have changed. `--budget 60m` starts none
+// after this time, `--seed N` repeats random choices. Safety decides the exit code; figures about speed are printed.
 import { randomInt } from "node:crypto";
 import { parseArgs } from "node:util";
 import { CAMPAIGNS, type Campaign, withSeed } from "./gate/campaign-list.ts";

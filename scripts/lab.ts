@@ -1,6 +1,6 @@
-// `npm run lab`: keeps a PostgreSQL with a migrated template, an installation and a browser running, so that a test run
-// starts in a second. The server of the installation follows the sources: it is restarted by the first test after a change.
-// Stop it with Ctrl+C. After a change of the migrations, start it again.
+// `npm run lab`: keeps a PostgreSQL with a migrated template, an installation and a browser running, so that a test
+// run starts in a second. The server of the installation follows the sources: it is restarted by the first test after
+// a change. Stop it with Ctrl+C. After a change of the migrations, start it again.
 
 import { launchBrowser } from "../console/test/support/shared-browser.ts";
 import { announceLab } from "../server/test/support/lab.ts";

@@ -1,6 +1,6 @@
-// All campaigns: commands that attack real processes and compare all records afterwards. Each names the folders that it
-// guards. The gate runs one of the rotation and those whose guarded paths have changed; `npm run campaigns -- --all` runs
-// all of them.
+// All campaigns: commands that attack real processes and compare all records afterwards. Each names the folders that
+// it guards. The gate runs one of the rotation and those whose guarded paths have changed; `npm run campaigns --
+// --all` runs all of them.
 
 /** Campaigns with a short form take a seed. */
 export const withSeed = (command: string[], seed: string): string[] =>

@@ -1,6 +1,6 @@
 // The gate of a commit, started by .ci/run: checks, all tests, the campaigns whose guarded paths have changed, and one
-// campaign in rotation with a fresh seed. Nothing is tried twice, and no check is about speed. The last line is the number
-// of passed and failed checks. SIGTERM stops everything that the gate has started.
+// campaign in rotation with a fresh seed. Nothing is tried twice, and no check is about speed. The last line is the
+// number of passed and failed checks. SIGTERM stops everything that the gate has started.
 import { randomInt } from "node:crypto";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,5 +1,5 @@
-// Counts the tests of a Vitest run and names those that failed. A skipped test, or a file that cannot be loaded, counts as
-// failed.
+// Counts the tests of a Vitest run and names those that failed. A skipped test, or a file that cannot be loaded,
+// counts as failed.
 import { relative } from "node:path";
 
 export type TestResults = {

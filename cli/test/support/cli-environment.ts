@@ -107,7 +107,7 @@ function observe(child: ReturnType<typeof spawn> & ChildProcess): StartedCommand
   return { child, stdout: () => stdout, stderr: () => stderr, closed };
 }
 
-/** Only shows what a test waits for in vain, before the test runner ends it. */
+/** Shows what a test waits for, before the test runner ends it. */
 const WAIT_SECONDS = 300;
 
 export async function waitUntil<T>(read: () => T | Promise<T>, isMet: (value: T) => boolean): Promise<T> {

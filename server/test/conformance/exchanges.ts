@@ -1,8 +1,8 @@
 // What a test sent over HTTP and the responses it got, so that the same test through the client needs no second run: a
 // request of the client that equals one of these gets the recorded response. Every other request goes to the server.
 //
-// The first test of each operation in a file is not replayed, so that the server judges requests of the client for every
-// operation. CONFORMANCE_LIVE=1 replays nothing.
+// The first test of each operation in a file is not replayed, so that the server judges requests of the client for
+// every operation. CONFORMANCE_LIVE=1 replays nothing.
 import { createHash } from "node:crypto";
 
 type RecordedResponse = { status: number; headers: [string, string][]; bytes: Buffer };

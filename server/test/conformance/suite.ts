@@ -1,5 +1,5 @@
-// Gives a file of the conformance suite a Gesso and the calls that its tests share. The tests know the server only by its
-// API.
+// Gives a file of the conformance suite a Gesso and the calls that its tests share. The tests know the server only by
+// its API.
 import { afterAll, beforeAll } from "vitest";
 import { type ApiCaller, createCaller, sendOverHttp } from "../support/api-caller.ts";
 import { insertDefaultTestModels } from "../support/custom-models.ts";

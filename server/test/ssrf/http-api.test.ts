@@ -288,7 +288,7 @@ describe("with a fetcher of its own", () => {
     const listen = new URL(fetcher.url).host;
     await fetcher.stop();
     const { body } = await caller.post("/edits/upscale", { image_url: `${vendor.url}/image.png` });
-    // The server has tried in vain, and will again.
+    // The server has tried without success, and will again.
     await expect.poll(() => attempts.drain().some(({ port }) => port === Number(new URL(fetcher.url).port))).toBe(true);
     expect((await caller.get(`/runs/${body.run_id ?? body.id}`)).body.status).not.toBe("failed");
     const back = { ...net.settings, FETCH_ALLOW_ORIGINS: vendor.url, FETCHER_LISTEN: listen };

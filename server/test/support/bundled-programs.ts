@@ -1,5 +1,5 @@
-// Bundles the server and the sandbox for tests: one file each instead of some 1,500 modules, which halves the CPU time of
-// a start. A bundle is kept under the digest of its sources, so a changed line is never tested with an old bundle.
+// Bundles the server and the sandbox for tests: one file each instead of some 1,500 modules, which halves the CPU time
+// of a start. A bundle is kept under the digest of its sources, so a changed line is never tested with an old bundle.
 import { createHash } from "node:crypto";
 import { existsSync, globSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";

@@ -1,6 +1,7 @@
 // Runs a campaign on real processes and reports which invariants held. `--short` is the CI version; `--only NAME` runs
 // one of several. A campaign without results fails. `--seed N` repeats the random choices of an earlier run. Checks of
-// speed are recorded and compared with the last run; they count only with `--speed`, on a machine that does nothing else.
+// speed are recorded and compared with the last run; they count only with `--speed`, on a machine that does nothing
+// else.
 import { randomInt } from "node:crypto";
 import { parseArgs } from "node:util";
 import { type CheckResult, recordSpeed } from "./check-result.ts";

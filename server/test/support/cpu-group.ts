@@ -1,5 +1,5 @@
-// A control group of Linux: counts the CPU time of all processes in it, also of those that were killed, and knows which of
-// them are left. Undefined where control groups cannot be written, for example without root.
+// A control group of Linux: counts the CPU time of all processes in it, also of those that were killed, and knows
+// which of them are left. Undefined where control groups cannot be written, for example without root.
 import { mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 

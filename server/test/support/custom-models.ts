@@ -1,5 +1,5 @@
-// Custom models for tests, inserted directly into the database: some under IDs of this test process, others for an owner
-// that the test chooses.
+// Custom models for tests, inserted directly into the database: some under IDs of this test process, others for an
+// owner that the test chooses.
 import { v7 } from "uuid";
 import { normalizeLoraName } from "../../src/db/library/custom-models.ts";
 import { DEFAULT_TENANT } from "./tenants.ts";
@@ -7,7 +7,7 @@ import type { TestEnvironment } from "./test-environment.ts";
 
 const DEFAULT_OWNER = { tenant_id: DEFAULT_TENANT, owner: "owner" };
 
-/** One for each model type that takes a model ID. Each test process has its own, because files share an installation. */
+/** One for each model type that takes a model ID. Each test process has its own: files share an installation. */
 export const MODEL_IDS = {
   "flux-dev": v7(),
   "wan-image-2.1": v7(),

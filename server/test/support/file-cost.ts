@@ -1,6 +1,6 @@
-// Vitest setup of every test file: counts the CPU time of the file with all processes that it starts, and fails the file if
-// it is more than the limit. Time on the clock has no limit of its own, so a busy machine fails no test. No process outlives
-// the runner.
+// Vitest setup of every test file: counts the CPU time of the file with all processes that it starts, and fails the
+// file if it is more than the limit. Time on the clock has no limit of its own, so a busy machine fails no test. No
+// process outlives the runner.
 import { appendFileSync } from "node:fs";
 import { relative } from "node:path";
 import { afterAll, expect } from "vitest";

@@ -1,5 +1,5 @@
-// The lab: shared services that stay up between test runs. A test run uses it if it has the schema of this checkout, and
-// otherwise starts its own.
+// The lab: shared services that stay up between test runs. A test run uses it if it has the schema of this checkout,
+// and otherwise starts its own.
 import { createHash } from "node:crypto";
 import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";

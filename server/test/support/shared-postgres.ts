@@ -1,5 +1,5 @@
-// One PostgreSQL for all test files of a run: every file gets a copy of a migrated template under its own name. Files that
-// need a PostgreSQL of their own start it with a copy of a migrated data directory.
+// One PostgreSQL for all test files of a run: every file gets a copy of a migrated template under its own name. Files
+// that need a PostgreSQL of their own start it with a copy of a migrated data directory.
 import { execFile } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,6 +1,6 @@
-// What all test files of a run share, each started when the first file asks for it: a PostgreSQL with a migrated template,
-// a migrated data directory, and a complete installation. Files ask over HTTP, because each runs in its own process.
-// `npm run lab` keeps all of it running between test runs.
+// What all test files of a run share, each started when the first file asks for it: a PostgreSQL with a migrated
+// template, a migrated data directory, and a complete installation. Files ask over HTTP, because each runs in its own
+// process. `npm run lab` keeps all of it running between test runs.
 import { rmSync } from "node:fs";
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
