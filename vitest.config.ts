@@ -24,8 +24,8 @@ process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, "node_modules/.cach
 export default defineConfig({
   test: {
     globalSetup: "./server/test/support/shared-services.ts",
-    // One more than two processors: most files wait most of the time, for leases, intervals and timeouts.
-    maxWorkers: Math.max(3, Math.floor(availableParallelism() / 2)),
+    // Two more than two processors: most files wait most of the time, for leases, intervals and timeouts.
+    maxWorkers: Math.max(4, Math.floor(availableParallelism() / 2)),
     teardownTimeout: 30_000,
     // A committed `it.only` would hide all other tests.
     allowOnly: false,
