@@ -11,11 +11,12 @@ import { createResourceFor, isRefusedByState, withEventPosition } from "./fixtur
 import { type FuzzedOperation, listFuzzedOperations } from "./generated-requests.ts";
 import { currentTransport, itOverHttpAndClient } from "./http-and-client.ts";
 import { asDataUrl, leftHalfMask, UNKNOWN_ID } from "./run-requests.ts";
-import { useSuite } from "./suite.ts";
+import { useOwnSuite } from "./suite.ts";
 
 const EACH = { http: 25, client: 10 };
 const seed = Number(process.env.FUZZ_SEED ?? 20_261);
-const suite = useSuite();
+// Some requests act on the whole installation, such as pausing its work.
+const suite = useOwnSuite();
 const contract = JSON.parse(readFileSync("api/openapi.json", "utf8"));
 const operations = listFuzzedOperations(contract).filter(({ bodies }) => bodies["application/json"]);
 const ajv = new Ajv2020({ strict: false, validateFormats: false });

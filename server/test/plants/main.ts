@@ -30,7 +30,9 @@ try {
 }
 
 const asExpected = verdicts.filter(({ isAsExpected }) => isAsExpected);
-console.log(`\n| Plant | Promise | Seen by | Seconds |\n|---|---|---|---|\n${verdicts.map(renderRow).join("\n")}`);
+console.log(
+  `\n| Plant | Promise | Seen by | Simulation | Seconds |\n|---|---|---|---|---|\n${verdicts.map(renderRow).join("\n")}`,
+);
 console.log(`\nplants: ${asExpected.length} as expected, ${verdicts.length - asExpected.length} not`);
 process.exit(asExpected.length === verdicts.length ? 0 : 1);
 
@@ -73,5 +75,6 @@ function run(directory: string, command: string): Promise<{ code: number | null;
 }
 
 function renderRow({ plant, seenBy, seconds }: Verdict): string {
-  return `| ${plant.name} | ${plant.promise} | ${seenBy} | ${seconds} |`;
+  const simulation = plant.isSimulated ? "seen" : "not covered";
+  return `| ${plant.name} | ${plant.promise} | ${seenBy} | ${simulation} | ${seconds} |`;
 }

@@ -18,3 +18,18 @@ test.each(readPlantedFaults())("the planted fault $name applies to the code", ({
 test.each(readPlantedFaults())("the planted fault $name replaces lines, and does not only insert", ({ file }) => {
   expect(readFileSync(file, "utf8")).not.toMatch(/^@@ -\d+,0 /m);
 });
+
+/** The code that the simulation executes. Everything else is its model. */
+const SIMULATED = ["execute", "run-side-by-side", "result-slots", "nothing-found", "run-fault"].map(
+  (name) => `server/src/runs/${name}.ts`,
+);
+
+test.each(readPlantedFaults())("the planted fault $name says whether the simulation executes its code", (plant) => {
+  expect(plant.isSimulated).toBe(plant.paths.some((path) => SIMULATED.includes(path)));
+});
+
+test("the simulation executes these modules", () => {
+  const source = readFileSync(`${REPOSITORY}/server/src/runs/execute.ts`, "utf8");
+  const imported = [...source.matchAll(/^import \{[^}]*\} from "\.\/([\w-]+)\.ts";/gm)].map(([, name]) => name);
+  expect(imported.map((name) => `server/src/runs/${name}.ts`)).toEqual(expect.arrayContaining(SIMULATED.slice(1)));
+});

@@ -11,6 +11,10 @@ export type PlantedFault = {
   command: string;
   /** A part of the line with which the command reports the fault. */
   failure: string;
+  /** Whether the simulation of the gate notices the fault. It stands for PostgreSQL and the steps, so it sees few. */
+  isSimulated: boolean;
+  /** The files that the patch changes. */
+  paths: string[];
   /** True if the promise must hold in spite of the fault. */
   holds: boolean;
   /** How often the command may be tried; more than once if the fault shows only by chance. */
@@ -24,15 +28,20 @@ export const readPlantedFaults = (): PlantedFault[] =>
     .map((file) => readPlantedFault(join(import.meta.dirname, file)));
 
 function readPlantedFault(file: string): PlantedFault {
-  const [header = ""] = readFileSync(file, "utf8").split(/^diff --git/m);
+  const text = readFileSync(file, "utf8");
+  const [header = ""] = text.split(/^diff --git/m);
   const read = (field: string) => new RegExp(`^${field}: (.+)$`, "m").exec(header)?.[1]?.trim();
   const [promise, command, failure] = [read("Promise"), read("Command"), read("Failure")];
   const holds = read("Expects") === "holds";
-  if (!promise || !command || (!failure && !holds)) throw new Error(`the header of ${file} is incomplete`);
+  const simulation = read("Simulation");
+  if (!promise || !command || !simulation || (!failure && !holds))
+    throw new Error(`the header of ${file} is incomplete`);
   return {
     name: basename(file, ".patch"),
     ...{ file, promise, command, holds },
     failure: failure ?? "",
+    isSimulated: simulation === "seen",
+    paths: [...text.matchAll(/^\+\+\+ b\/(.+)$/gm)].map(([, path]) => path!),
     tries: Number(read("Tries") ?? 1),
   };
 }
