@@ -66,9 +66,9 @@ let spoolNumber = 0;
 const openSpool = () =>
   createResponseSpool({ SPOOL_DIR: join(folder, `spool-${++spoolNumber}`), SPOOL_MEGABYTES: 10 }, runtime.ids);
 
-/** A run at a provider that responds with its image. A lease lasts one second. */
+/** A run at a provider that responds with its image. A lease lasts thirty seconds. */
 const prepare = async (offer: Partial<Offer>) => {
-  runtime = createRuntime({ submitSeconds: -4 });
+  runtime = createRuntime({ submitSeconds: 25 });
   fake = createFakeProvider("fake", { synchronousSeconds: 60, ...offer });
   fake.submit = async () => done("pixels");
   providers = createTestProviders([fake]);

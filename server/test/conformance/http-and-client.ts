@@ -16,6 +16,9 @@ const shared = new Map(
     .map(({ id, operation }) => [id, operation]),
 );
 
+/** Their tests compare a response with what other tests have made meanwhile, so a recorded one does not fit. */
+const LIVE_STATEMENTS = ["RUN-027"];
+
 /** Operations with which tests look at the result of another request, or end its run. */
 const SUPPORTING_OPERATIONS = ["runs.get", "runs.list", "runs.cancel"];
 
@@ -57,6 +60,7 @@ const byClient = (name: string, given: Given, idsOf: IdsOf): Given =>
   wrapWork(given, (work, row) => {
     const ids = idsOf(row);
     const operations = ids.flatMap((id) => shared.get(id) ?? []);
+    if (ids.some((id) => LIVE_STATEMENTS.includes(id))) return asClient(work, row, ids);
     return withReplay(titleOf(name, row), operations, () => asClient(work, row, ids));
   });
 
