@@ -83,7 +83,11 @@ function checkCancellation(model: RunModel, outcome: RunOutcome, endedBy: Invoca
     );
     return last && stateOf(last) === "running" ? model.findLatestAttempt(requestIndex)!.ticket! : [];
   });
-  const known = model.knownWhenCanceled.filter(({ state }) => state === "running").map(({ ticket }) => ticket);
+  // A job that an earlier invocation submitted is canceled when the last one reaches its request, and not before.
+  const reached = new Set(stepsIn(endedBy).flatMap((entry) => (submits(entry) ? requestIndexOf(entry.name) : [])));
+  const known = model.knownWhenCanceled
+    .filter(({ state, requestIndex }) => state === "running" && reached.has(requestIndex))
+    .map(({ ticket }) => ticket);
   for (const ticket of [...running, ...known, ...model.ticketsToCancel])
     require("a running job of a canceled run is canceled at the provider", model.canceledTickets.has(ticket), () =>
       ticket);
