@@ -2,9 +2,9 @@
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type ApiCaller, createHttpCaller } from "../support/api-caller.ts";
-import { startTestEnvironment, type TestEnvironment } from "../support/test-environment.ts";
+import { type Installation, useSharedInstallation } from "../support/shared-installation.ts";
 
-let environment: TestEnvironment;
+let environment: Installation;
 let caller: ApiCaller;
 let image: { run_id: string; url: string };
 let other: { run_id: string; url: string };
@@ -22,7 +22,7 @@ async function upload(background: string): Promise<{ run_id: string; url: string
 }
 
 beforeAll(async () => {
-  environment = await startTestEnvironment();
+  environment = await useSharedInstallation();
   caller = createHttpCaller(environment);
   image = await upload("#37a");
   other = await upload("#a73");

@@ -88,7 +88,11 @@ function checkCancellation(model: RunModel, outcome: RunOutcome, endedBy: Invoca
   const known = model.knownWhenCanceled
     .filter(({ state, requestIndex }) => state === "running" && reached.has(requestIndex))
     .map(({ ticket }) => ticket);
-  for (const ticket of [...running, ...known, ...model.ticketsToCancel])
+  // An execution of an ended attempt may have stored the result after the cancellation was seen.
+  const left = [...model.ticketsToCancel].filter(
+    (ticket) => !model.outputs.has(model.providerJobs[ticket]!.requestIndex),
+  );
+  for (const ticket of [...running, ...known, ...left])
     require("a running job of a canceled run is canceled at the provider", model.canceledTickets.has(ticket), () =>
       ticket);
 }

@@ -66,13 +66,12 @@ export function createSteps({ model, decisions, engine }: Simulation, invocation
   };
 
   /**
-   * A submission that finds the run canceled leaves a job of an earlier invocation to the cancel step, unless its result
-   * is stored. The result of an execution whose attempt has ended is not seen.
+   * A submission that finds the run canceled leaves a job of an earlier invocation to the cancel step. The result of an
+   * execution whose attempt has ended is not seen.
    */
   const giveUpSubmission = (state: "claim_lost" | "canceled", requestIndex: number): SubmitResult => {
     const ticket = model.findLatestAttempt(requestIndex)?.ticket;
-    const isLeft = ticket !== undefined && !model.outputs.has(requestIndex) && !engine.isAbandoned();
-    if (state === "canceled" && isLeft) model.ticketsToCancel.add(ticket);
+    if (state === "canceled" && ticket !== undefined && !engine.isAbandoned()) model.ticketsToCancel.add(ticket);
     return { state };
   };
 
