@@ -15,7 +15,7 @@ const options = {
   expect: { poll: { timeout: HANGING_MS / 3, interval: 50 } },
   setupFiles: "./server/test/support/file-cost.ts",
 } as const;
-const CONSOLE_SETUP = ["build-console", "shared-browser", "shared-installation"];
+const CONSOLE_SETUP = ["build-console", "shared-browser"];
 
 // Tests start the server, the sandbox and the command line tool hundreds of times. Each start takes a second less if
 // Node finds the compiled modules here.

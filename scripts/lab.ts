@@ -9,7 +9,7 @@ import { startSharedServices } from "../server/test/support/shared-services.ts";
 const services = await startSharedServices({ followsSources: true });
 const browser = await launchBrowser().catch(() => undefined);
 await Promise.all(
-  ["/migrated-data", "/installation"].map(async (path) => {
+  ["/migrated-data", "/installations/plain"].map(async (path) => {
     const response = await fetch(`${services.url}${path}`);
     if (!response.ok) throw new Error(`${path}: ${await response.text()}`);
   }),

@@ -16,11 +16,14 @@ export type CommandOptions = {
 };
 export type CommandResult = { code: number; seconds: number; cpuSeconds: number | undefined };
 
-const GRACE_MS = 20_000;
+const GRACE_MS = 10_000;
 const gate = createGroup(`gesso-gate-${process.pid}`);
 const running = new Set<{ stop(): Promise<void> }>();
+let isStopping = false;
 
 export async function runCommand(options: CommandOptions): Promise<CommandResult> {
+  // The caller is about to exit: its next command must not start.
+  if (isStopping) return new Promise<never>(() => {});
   const group = gate?.createChild(options.name.replaceAll(/\W+/g, "-"));
   const before = group?.cpuSeconds() ?? 0;
   const startedAt = performance.now();
@@ -54,8 +57,9 @@ export async function runCommand(options: CommandOptions): Promise<CommandResult
   return { code, seconds, cpuSeconds };
 }
 
-/** Stops everything that still runs: first by SIGTERM, then by SIGKILL. */
+/** Stops everything that still runs: first by SIGTERM, then by SIGKILL. No further command starts. */
 export async function stopEverything(): Promise<void> {
+  isStopping = true;
   await Promise.all([...running].map((each) => each.stop()));
   gate?.remove();
 }
@@ -69,7 +73,10 @@ async function stopProcesses(pid: number, group: CpuGroup | undefined, exited: P
     if (waited === 1000) signal(listLeft(), "SIGTERM");
     await sleep(100);
   }
-  signal(listLeft(), "SIGKILL");
+  for (let waited = 0; waited < GRACE_MS && listLeft().length > 0; waited += 100) {
+    signal(listLeft(), "SIGKILL");
+    await sleep(100);
+  }
   await exited;
 }
 

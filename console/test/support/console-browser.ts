@@ -2,13 +2,13 @@
 // errors in its console, exceptions, violations of the content security policy and requests to other origins.
 import { createClient } from "@gesso/client";
 import type { BrowserContext, BrowserContextOptions, Page } from "playwright-core";
+import { type Installation, useSharedInstallation } from "../../../server/test/support/shared-installation.ts";
 import {
   startTestEnvironment,
   type TestEnvironment,
   type TestEnvironmentOptions,
 } from "../../../server/test/support/test-environment.ts";
 import { connectBrowser } from "./shared-browser.ts";
-import { type Installation, openSharedInstallation } from "./shared-installation.ts";
 import { WAITING_MS } from "./wait-until.ts";
 
 export type TabOptions = {
@@ -33,7 +33,10 @@ export type Tab = {
 
 type Client = ReturnType<typeof createClient>;
 
-export type ConsoleBrowser<Environment = Installation> = {
+/** What pages and tests need of an installation, shared or not. */
+type ConsoleInstallation = Pick<Installation, "url" | "key" | "operatorKey" | "query" | "stop">;
+
+export type ConsoleBrowser<Environment = ConsoleInstallation> = {
   environment: Environment;
   url: string;
   key: string;
@@ -52,18 +55,18 @@ export type ConsoleBrowser<Environment = Installation> = {
 
 /** Opens the console of the shared installation, with a tenant for the file that asks. */
 export async function startConsoleBrowser(): Promise<ConsoleBrowser> {
-  return openConsoleBrowser(await openSharedInstallation());
+  return openConsoleBrowser(await useSharedInstallation({}, "console"));
 }
 
 /** The console of an installation of its own, for tests that need other settings or kill processes. */
 export async function startOwnConsoleBrowser(
   options: TestEnvironmentOptions,
-): Promise<ConsoleBrowser<TestEnvironment & Installation>> {
+): Promise<ConsoleBrowser<TestEnvironment & ConsoleInstallation>> {
   const environment = await startTestEnvironment(options);
   return openConsoleBrowser({ ...environment, operatorKey: environment.key });
 }
 
-async function openConsoleBrowser<Environment extends Installation>(
+async function openConsoleBrowser<Environment extends ConsoleInstallation>(
   environment: Environment,
 ): Promise<ConsoleBrowser<Environment>> {
   const browser = await connectBrowser();

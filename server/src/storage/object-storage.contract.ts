@@ -218,7 +218,7 @@ const describeStreams = (open: Open) => {
     const before = process.memoryUsage().arrayBuffers;
     let most = 0;
     const long = async function* () {
-      for (let chunk = 0; chunk < 1_024; chunk++) {
+      for (let chunk = 0; chunk < 2_048; chunk++) {
         yield Buffer.alloc(64 * 1024, chunk);
         if (chunk % 64 !== 63) continue;
         collect();
@@ -226,8 +226,9 @@ const describeStreams = (open: Open) => {
       }
     };
     const stored = await open().putStream(freshPrefix(), long(), png);
-    expect(stored.size_bytes).toBe(64 * mebibyte);
-    expect(most).toBeLessThan(40 * mebibyte);
+    expect(stored.size_bytes).toBe(128 * mebibyte);
+    // Some parts are in flight, and a busy machine collects their buffers late; half of the stream is never held.
+    expect(most).toBeLessThan(64 * mebibyte);
     await open().delete([stored.key]);
   });
 };

@@ -60,15 +60,20 @@ function openGroup(path: string): CpuGroup {
       return openGroup(child);
     },
     listProcesses() {
-      const own = read("cgroup.procs").split("\n").filter(Boolean).map(Number);
-      return [...own, ...listFolders().flatMap((folder) => openGroup(folder).listProcesses())];
+      try {
+        const own = read("cgroup.procs").split("\n").filter(Boolean).map(Number);
+        return [...own, ...listFolders().flatMap((folder) => openGroup(folder).listProcesses())];
+      } catch {
+        // The group was removed.
+        return [];
+      }
     },
     remove() {
-      for (const folder of listFolders()) openGroup(folder).remove();
       try {
+        for (const folder of listFolders()) openGroup(folder).remove();
         rmdirSync(path);
       } catch {
-        // A process is still in it.
+        // A process is still in it, or it is gone.
       }
     },
   };

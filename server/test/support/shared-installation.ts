@@ -2,6 +2,7 @@
 // the files are also a test of the isolation between tenants.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import pg from "pg";
 import { bundlePrograms } from "./bundled-programs.ts";
 import { drawScene } from "./scene.ts";
@@ -26,17 +27,26 @@ type Description = Pick<TestEnvironment, "url" | "databaseUrl" | "sandboxUrl" | 
   imageOrigin: string;
 };
 
+/** Each kind is an installation of its own. `console` has prices, and little patience with unknown outcomes. */
+const SETTINGS = {
+  plain: {},
+  console: {
+    GESSO_CONFIG: join(import.meta.dirname, "../../../console/test/support/catalogue.yaml"),
+    UNKNOWN_SECONDS: "1",
+  },
+};
+export type InstallationKind = keyof typeof SETTINGS;
+
 /** The installation as the process sees it that has started it. */
 export type HostInstallation = { describe(): Promise<Description>; stop(): Promise<void> };
 
-export async function startSharedInstallation({
-  followsSources,
-}: {
-  followsSources: boolean;
-}): Promise<HostInstallation> {
+export async function startSharedInstallation(
+  kind: InstallationKind,
+  { followsSources }: { followsSources: boolean },
+): Promise<HostInstallation> {
   let sources = await bundlePrograms();
   const images = await serveScene();
-  const environment = await startTestEnvironment({ env: { FETCH_ALLOW_ORIGINS: images.origin } });
+  const environment = await startTestEnvironment({ env: { FETCH_ALLOW_ORIGINS: images.origin, ...SETTINGS[kind] } });
   const { url, databaseUrl, sandboxUrl, sandboxKey, storageDir, key: operatorKey } = environment;
   const followSources = async () => {
     const current = await bundlePrograms();
@@ -81,8 +91,11 @@ export async function serveScene(): Promise<{ origin: string; close(): void }> {
 }
 
 /** The shared installation, with a new tenant for the file that asks. `key` is the key of the tenant's owner. */
-export async function useSharedInstallation(options: TenantOptions = {}): Promise<Installation> {
-  const response = await fetch(`${process.env[SHARED_POSTGRES_VARIABLE]}/installation`);
+export async function useSharedInstallation(
+  options: TenantOptions = {},
+  kind: InstallationKind = "plain",
+): Promise<Installation> {
+  const response = await fetch(`${process.env[SHARED_POSTGRES_VARIABLE]}/installations/${kind}`);
   if (!response.ok) throw new Error(`the shared installation: ${await response.text()}`);
   const description = (await response.json()) as Description;
   const pool = new pg.Pool({ connectionString: description.databaseUrl, max: 2 });

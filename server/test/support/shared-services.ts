@@ -1,11 +1,11 @@
 // What all test files of a run share, each started when the first file asks for it: a PostgreSQL with a migrated
-// template, a migrated data directory, and a complete installation. Files ask over HTTP, because each runs in its own
+// template, a migrated data directory, and complete installations. Files ask over HTTP, because each runs in its own
 // process. `npm run lab` keeps all of it running between test runs.
 import { rmSync } from "node:fs";
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { findLab } from "./lab.ts";
-import { type HostInstallation, startSharedInstallation } from "./shared-installation.ts";
+import { type HostInstallation, type InstallationKind, startSharedInstallation } from "./shared-installation.ts";
 import {
   createMigratedData,
   SHARED_POSTGRES_VARIABLE,
@@ -19,7 +19,7 @@ export type SharedServices = { url: string; stop(): Promise<void> };
 export async function startSharedServices({ followsSources = false } = {}): Promise<SharedServices> {
   let postgres: Promise<TestPostgres> | undefined;
   let migratedData: Promise<string> | undefined;
-  let installation: Promise<HostInstallation> | undefined;
+  const installations = new Map<string, Promise<HostInstallation>>();
   // One database at a time: a template must not be copied twice at once.
   let previous: Promise<unknown> = Promise.resolve();
   const inTurn = (work: () => Promise<string>): Promise<string> => {
@@ -33,8 +33,10 @@ export async function startSharedServices({ followsSources = false } = {}): Prom
       migratedData ??= createMigratedData();
       return migratedData;
     }
-    if (path === "/installation") {
-      installation ??= startSharedInstallation({ followsSources });
+    const kind = /^\/installations\/(\w+)$/.exec(path)?.[1] as InstallationKind | undefined;
+    if (kind) {
+      const installation = installations.get(kind) ?? startSharedInstallation(kind, { followsSources });
+      installations.set(kind, installation);
       return JSON.stringify(await (await installation).describe());
     }
     postgres ??= startPostgresForTests();
@@ -59,7 +61,7 @@ export async function startSharedServices({ followsSources = false } = {}): Prom
     async stop() {
       server.close();
       await previous;
-      await installation?.then((each) => each.stop());
+      await Promise.all([...installations.values()].map(async (each) => (await each).stop()));
       await postgres?.then((each) => each.stop());
       if (migratedData) rmSync(await migratedData, { recursive: true, force: true });
     },
