@@ -2,13 +2,13 @@
 import { experimental_generateVideo, generateImage } from "ai";
 import sharp from "sharp";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { type Installation, useSharedInstallation } from "../../server/test/support/shared-installation.ts";
+import { type Installation, openSharedInstallation } from "../../server/test/support/shared-installation.ts";
 import { gesso } from "../src/ai-sdk.ts";
 import { createClient } from "../src/index.ts";
 
 let started: Installation;
 beforeAll(async () => {
-  started = await useSharedInstallation();
+  started = await openSharedInstallation();
 });
 afterAll(() => started?.stop());
 

@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import { chromium } from "playwright-core";
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Installation, useSharedInstallation } from "../../server/test/support/shared-installation.ts";
+import { type Installation, openSharedInstallation } from "../../server/test/support/shared-installation.ts";
 import { generateTestHeaders } from "../src/webhooks.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
@@ -27,7 +27,7 @@ const environment = () => ({
 beforeAll(async () => {
   mkdirSync(join(ROOT, "sdk/.gesso"), { recursive: true });
   folder = mkdtempSync(join(ROOT, "sdk/.gesso/samples-"));
-  gesso = await useSharedInstallation();
+  gesso = await openSharedInstallation();
 });
 
 afterAll(async () => {

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { readSandboxLedger } from "../../server/test/support/api-caller.ts";
-import { type Installation, useSharedInstallation } from "../../server/test/support/shared-installation.ts";
+import { type Installation, openSharedInstallation } from "../../server/test/support/shared-installation.ts";
 import {
   AbortedError,
   AuthError,
@@ -31,7 +31,7 @@ let png: Buffer;
 let folder: string;
 
 beforeAll(async () => {
-  [environment, folder] = await Promise.all([useSharedInstallation(), mkdtemp(join(tmpdir(), "gesso-sdk-"))]);
+  [environment, folder] = await Promise.all([openSharedInstallation(), mkdtemp(join(tmpdir(), "gesso-sdk-"))]);
   client = createClient({ baseUrl: environment.url, apiKey: environment.key });
   png = await sharp({ create: { width: 48, height: 32, channels: 3, background: "#c33" } })
     .png()

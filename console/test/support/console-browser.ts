@@ -2,7 +2,7 @@
 // errors in its console, exceptions, violations of the content security policy and requests to other origins.
 import { createClient } from "@gesso/client";
 import type { BrowserContext, BrowserContextOptions, Page } from "playwright-core";
-import { type Installation, useSharedInstallation } from "../../../server/test/support/shared-installation.ts";
+import { type Installation, openSharedInstallation } from "../../../server/test/support/shared-installation.ts";
 import {
   startTestEnvironment,
   type TestEnvironment,
@@ -55,7 +55,7 @@ export type ConsoleBrowser<Environment = ConsoleInstallation> = {
 
 /** Opens the console of the shared installation, with a tenant for the file that asks. */
 export async function startConsoleBrowser(): Promise<ConsoleBrowser> {
-  return openConsoleBrowser(await useSharedInstallation({}, "console"));
+  return openConsoleBrowser(await openSharedInstallation({}, "console"));
 }
 
 /** The console of an installation of its own, for tests that need other settings or kill processes. */

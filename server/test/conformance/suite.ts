@@ -4,7 +4,7 @@ import { afterAll, beforeAll } from "vitest";
 import { type ApiCaller, createCaller, sendOverHttp } from "../support/api-caller.ts";
 import { insertDefaultTestModels } from "../support/custom-models.ts";
 import { drawScene } from "../support/scene.ts";
-import { type Installation, serveScene, useSharedInstallation } from "../support/shared-installation.ts";
+import { type Installation, openSharedInstallation, serveScene } from "../support/shared-installation.ts";
 import { DEFAULT_TENANT, OPERATOR_SCOPES } from "../support/tenants.ts";
 import { startTestEnvironment, type TestEnvironment } from "../support/test-environment.ts";
 import { sendThroughClient } from "./client-transport.ts";
@@ -27,7 +27,7 @@ export type Suite<I = Installation> = {
 
 /** A tenant of the file's own in the installation that all files share. Its key can have the operator's scopes too. */
 export const useSuite = ({ isOperator = false } = {}): Suite =>
-  prepareSuite(() => useSharedInstallation(isOperator ? { scopes: OPERATOR_SCOPES } : {}));
+  prepareSuite(() => openSharedInstallation(isOperator ? { scopes: OPERATOR_SCOPES } : {}));
 
 /** An installation of the file's own, for tests that need settings of their own or stop a part of it. */
 export function useOwnSuite(env: Record<string, string> = {}): Suite<Installation & TestEnvironment> {

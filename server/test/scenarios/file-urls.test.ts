@@ -2,7 +2,7 @@
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type ApiCaller, createHttpCaller } from "../support/api-caller.ts";
-import { type Installation, useSharedInstallation } from "../support/shared-installation.ts";
+import { type Installation, openSharedInstallation } from "../support/shared-installation.ts";
 
 let environment: Installation;
 let caller: ApiCaller;
@@ -22,7 +22,7 @@ async function upload(background: string): Promise<{ run_id: string; url: string
 }
 
 beforeAll(async () => {
-  environment = await useSharedInstallation();
+  environment = await openSharedInstallation();
   caller = createHttpCaller(environment);
   image = await upload("#37a");
   other = await upload("#a73");

@@ -91,7 +91,7 @@ export async function serveScene(): Promise<{ origin: string; close(): void }> {
 }
 
 /** The shared installation, with a new tenant for the file that asks. `key` is the key of the tenant's owner. */
-export async function useSharedInstallation(
+export async function openSharedInstallation(
   options: TenantOptions = {},
   kind: InstallationKind = "plain",
 ): Promise<Installation> {
