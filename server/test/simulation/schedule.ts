@@ -87,11 +87,10 @@ async function actFromOutside(run: SimulatedRun): Promise<void> {
     case "job_ends":
       return endProviderJob(run);
     case "callback":
-      // May come early, late or twice. It brings the ticket of an attempt whose response was lost. A provider that has
-      // lost a job does not report it: the ticket of the lost job would replace that of the job sent after it.
-      for (const { ticket, key, state } of model.providerJobs) {
+      // May come early, late or twice. It brings the ticket of an attempt whose response was lost.
+      for (const { ticket, key } of model.providerJobs) {
         const attempt = model.attempts.get(key);
-        if (attempt && decisions.happens(2) && state !== "lost") model.saveTicket(attempt, ticket);
+        if (attempt && decisions.happens(2)) model.saveTicket(attempt, ticket);
       }
       for (const id of openRun?.wakeupIds.values() ?? []) if (decisions.happens(2)) engine.resolveWakeup(id, "ended");
       return;
