@@ -43,9 +43,12 @@ import { postBytes } from "./outbound/post-bytes.ts";
 import { trustedFetch } from "./outbound/trusted-fetch.ts";
 import { trustedHttpGet } from "./outbound/trusted-http-get.ts";
 import { createProvenanceService } from "./provenance/provenance-service.ts";
+import { renewalGraceSeconds } from "./runs/attempt-lease.ts";
 import { createCircuitBreaker } from "./runs/circuit-breaker.ts";
 import { parseAllowedLoras } from "./runs/custom-models.ts";
+import { createDatabaseSteadiness } from "./runs/database-steadiness.ts";
 import { createExhaustedBudgetLog } from "./runs/exhausted-budget-log.ts";
+import { createInFlightAttempts } from "./runs/in-flight-attempts.ts";
 import { createJobFiles } from "./runs/job-files.ts";
 import { createNotifications } from "./runs/notifications.ts";
 import { createProvenancePolicies } from "./runs/provenance-policy.ts";
@@ -187,6 +190,13 @@ function composeWebhooks(config: Config, deriveKeys: KeyDerivation, { clock, tra
   return { ...service, httpClient: traceWebhookClient(tracing, service.httpClient) };
 }
 
+/** What tells who owns a paid request. */
+const composeOwnership = (config: Config, runtime: ProcessRuntime) => ({
+  spool: createResponseSpool(config, runtime.ids),
+  inFlight: createInFlightAttempts(config, runtime),
+  steadiness: createDatabaseSteadiness(runtime.clock, renewalGraceSeconds(runtime)),
+});
+
 export function composeServices(config: Config, role: string, tracing: Tracing) {
   const deriveKeys = createKeyDerivation(config);
   const metricsServer = createMetrics(config, { role, version: VERSION });
@@ -224,7 +234,7 @@ export function composeServices(config: Config, role: string, tracing: Tracing) 
     }),
     ...provenanceServices,
     jobFiles: createJobFiles({ ...runtime, database, assets, http, images, thumbnails, ...provenanceServices }),
-    spool: createResponseSpool(config, ids),
+    ...composeOwnership(config, runtime),
     notifications: createNotifications({ database, clock }, engineClient),
     webhooks: createWebhookPolicy(webhookService),
     loras: parseAllowedLoras(config),

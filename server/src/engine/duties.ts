@@ -33,6 +33,7 @@ export type DutyServices = Pick<
   | "http"
   | "providers"
   | "notifications"
+  | "steadiness"
   | "clock"
   | "ids"
   | "settings"

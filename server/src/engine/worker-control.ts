@@ -22,7 +22,7 @@ export type WorkerParts = { activity: WorkerActivity; deployment: WorkerDeployme
 type WorkerIdentity = Omit<WorkerReport, "state" | "runs">;
 
 export async function startWorkerControl(
-  { database, clock, log }: Pick<Services, "database" | "clock" | "log">,
+  { database, steadiness, clock, log }: Pick<Services, "database" | "steadiness" | "clock" | "log">,
   identity: WorkerIdentity,
   { activity, deployment, endpoint }: WorkerParts,
 ): Promise<WorkerControl> {
@@ -63,9 +63,10 @@ export async function startWorkerControl(
   };
   const report = async () => {
     const state = drain === undefined ? "serving" : endpoint.hasEnded() ? "drained" : "draining";
-    const isPaused = await reportWorker(database, { ...identity, state, runs: endpoint.countRuns() });
-    if (isPaused && !drain) startDrain();
-    if (!isPaused && drain) await serveAgain();
+    const answer = await reportWorker(database, { ...identity, state, runs: endpoint.countRuns() });
+    steadiness.observe({ upSeconds: answer.up_seconds });
+    if (answer.is_paused && !drain) startDrain();
+    if (!answer.is_paused && drain) await serveAgain();
     return false;
   };
 

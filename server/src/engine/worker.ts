@@ -46,6 +46,7 @@ export async function startWorker(
 ): Promise<EngineWorker> {
   // Fails at start, not at the first paid response.
   services.spool.id();
+  await services.inFlight.listen();
   const inFlightSteps = createInFlightSteps(services.clock);
   const handler = restate.createEndpointHandler({
     services: [
@@ -97,6 +98,7 @@ export async function startWorker(
       await inFlightSteps.drain(longestRequestSeconds(services) + DRAIN_MARGIN_SECONDS);
       await endpoint.destroy();
       await deployment.stop().catch(() => {});
+      await services.inFlight.close();
     },
   };
 }

@@ -10,6 +10,13 @@ const LEASE_MARGIN_SECONDS = 5;
 export const leaseSeconds = ({ settings }: Pick<Services, "settings">) =>
   settings.timeouts.submitSeconds + LEASE_MARGIN_SECONDS;
 
+/** A lease is renewed after a third of its length. */
+const renewalSeconds = (services: Pick<Services, "settings">) => leaseSeconds(services) / 3;
+
+/** After an outage of PostgreSQL, a process that lives has renewed its leases after this time. */
+export const renewalGraceSeconds = (services: Pick<Services, "settings">) =>
+  renewalSeconds(services) + LEASE_MARGIN_SECONDS;
+
 /** An attempt whose lease this process holds: the token of the lease, and when this process asked for it. */
 export type LeasedAttempt = AttemptRef & { leaseToken?: string | undefined; leasedAt?: number | undefined };
 
@@ -35,7 +42,7 @@ export async function withLease<T>(
     if (!lease.isLost) lease.endsAt = renewedAt + milliseconds;
   };
   // A renewal that fails is repeated by the next one.
-  const timer = clock.every(milliseconds / 3, () => void renew().catch(() => {}));
+  const timer = clock.every(renewalSeconds(services) * 1000, () => void renew().catch(() => {}));
   try {
     return await work(lease);
   } finally {

@@ -324,3 +324,38 @@ describe("canceling at the provider", () => {
     expect(runtime.messages).toEqual(["canceling at the provider failed"]);
   });
 });
+
+describe("a job that the provider has lost", () => {
+  const lose = () => Promise.reject(providerFault("provider_error", { kind: "gone", cause: "404" }));
+
+  it("is followed by the next attempt", async () => {
+    fake.poll = lose;
+    expect(await collect()).toEqual({ state: "retry", attemptNumber: 2, delaySeconds: 0 });
+    expect((await stateOf()).state).toBe("failed");
+  });
+
+  it("gives its place to the job that a repeated request of the same attempt has started", async () => {
+    fake.poll = (ticket) => (ticket.job === "of the repeated request" ? Promise.resolve(done("one")) : lose());
+    fake.find = async () => ({ job: "of the repeated request" });
+    expect(await collect()).toEqual({ state: "running", attemptNumber: 1 });
+    expect(await stateOf()).toMatchObject({ state: "submitted", ticket: { job: "of the repeated request" } });
+    expect(await collect()).toMatchObject({ state: "produced" });
+    expect(fake.submissions).toHaveLength(1);
+  });
+
+  it("is looked up again if the provider cannot be asked for others, and nothing is submitted", async () => {
+    fake.poll = lose;
+    fake.find = () => Promise.reject(new Error("timeout"));
+    await expect(collect()).rejects.toMatchObject({ code: "dependency_unavailable" });
+    expect((await stateOf()).state).toBe("submitted");
+  });
+});
+
+it("a collection that the engine has given up leaves the job of a later attempt alone", async () => {
+  fake.poll = () => Promise.reject(providerFault("provider_error", { kind: "gone", cause: "404" }));
+  await collect();
+  await submit(services, claim, requestTo(fake), { attemptNumber: 2, wakeupId: "wakeup-2" });
+  fake.poll = async () => done("two");
+  expect(await collect()).toEqual({ state: "claim_lost" });
+  expect(await stateOf()).toMatchObject({ attempt_number: 2, state: "submitted" });
+});

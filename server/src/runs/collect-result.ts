@@ -1,5 +1,6 @@
 // Reads the state of a submitted job at its provider and stores its results when it is done; registers wakeups while it
 // runs, and cancels it.
+import { isDeepStrictEqual } from "node:util";
 import {
   type AttemptRef,
   type AttemptRow,
@@ -9,6 +10,7 @@ import {
 } from "../db/runs/attempts.ts";
 import { saveWakeup } from "../db/runs/open-requests.ts";
 import type { RunClaim } from "../db/runs/open-runs.ts";
+import { replaceTicket } from "../db/runs/tickets.ts";
 import { Fault, toFault } from "../faults.ts";
 import { readProviderFailure } from "../providers/call-provider.ts";
 import type { JobProgress, Ticket } from "../providers/provider.ts";
@@ -16,7 +18,7 @@ import type { CollectResult, ResolvedRequest, SubmittedAttempt, WakeupRequest, W
 import { completionOf } from "./finish.ts";
 import { toAttemptRef } from "./ids.ts";
 import { type EnabledProvider, findEnabledProvider } from "./provider-registry.ts";
-import { resolveOffer } from "./select-offer.ts";
+import { type ResolvedOffer, resolveOffer } from "./select-offer.ts";
 import type { Services } from "./services.ts";
 import { isTransient } from "./transient-fault.ts";
 
@@ -28,7 +30,11 @@ export async function collectResult(
   request: ResolvedRequest,
   { attemptNumber, ticket }: SubmittedAttempt,
 ): Promise<CollectResult> {
-  const readAttempt = () => findClaimedAttempt(services.database, claim, request.requestIndex);
+  // A step that goes on after the engine has given it up may find a later attempt, which is not its own.
+  const readAttempt = async () => {
+    const latest = await findClaimedAttempt(services.database, claim, request.requestIndex);
+    return latest?.attempt_number === attemptNumber ? latest : undefined;
+  };
   // With the ticket, nothing has to be read: the statement that saves the results checks the claim.
   const job = ticket ? { ticket } : await readAttempt();
   if (!job) return { state: "claim_lost" };
@@ -50,16 +56,40 @@ async function collectJob(
   request: ResolvedRequest,
   { attemptNumber, ...job }: SubmittedJob & { attemptNumber: number },
 ): Promise<CollectResult> {
-  const { enabledProvider } = resolveOffer(services, request.offer, request.job);
+  const resolvedOffer = resolveOffer(services, request.offer, request.job);
+  const { enabledProvider } = resolvedOffer;
   const attempt = toAttemptRef(claim.run_id, request.requestIndex, attemptNumber);
   const progress = await checkProviderJob(services, enabledProvider, attempt, job);
   if (progress.state === "gone") {
+    if (await adoptOtherJob(services, resolvedOffer, attempt, job.ticket as Ticket))
+      return { state: "running", attemptNumber };
     await failAttempt(services.database, attempt, { fault: new Fault("provider_error").body(), isFinal: false });
     return { state: "retry", attemptNumber: attemptNumber + 1, delaySeconds: 0 };
   }
   if (progress.state === "running") return { state: "running", attemptNumber };
   const producing = { ...request, attemptNumber, complete: completionOf(services, claim, request) };
   return services.jobFiles.storeOutputs(claim, producing, enabledProvider, progress);
+}
+
+/**
+ * The ticket is that of a job that the provider has lost. If a callback brought it late, the attempt may have been sent
+ * again meanwhile: the job of that request is running and paid for, and takes the place of the lost one.
+ */
+async function adoptOtherJob(
+  { database, providers }: Pick<Services, "database" | "providers">,
+  { enabledProvider, offer }: ResolvedOffer,
+  attempt: AttemptRef,
+  lost: Ticket,
+): Promise<boolean> {
+  if (offer.recovery !== "find") return false;
+  const found = await enabledProvider.provider.findJob!(providers.createContext(enabledProvider, attempt)).catch(
+    (thrown) => {
+      // Without an answer, nothing may be submitted. The engine repeats the step.
+      throw new Fault("dependency_unavailable", {}, { cause: thrown });
+    },
+  );
+  if (!found || isDeepStrictEqual(found, lost)) return false;
+  return replaceTicket(database, attempt, { lost, found });
 }
 
 /**

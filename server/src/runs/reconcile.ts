@@ -17,8 +17,10 @@ const DEADLINE_GRACE_SECONDS = 20;
 export async function requeueExpiredRuns({
   database,
   notifications,
+  steadiness,
   log,
-}: Pick<Services, "database" | "notifications" | "log">): Promise<number> {
+}: Pick<Services, "database" | "notifications" | "steadiness" | "log">): Promise<number> {
+  if (!steadiness.isSteady()) return 0;
   const requeued = await requeueExpiredClaims(database, BATCH);
   if (requeued.length > 0) {
     log.warn({ runs: requeued.length }, "run claims expired; runs requeued");
@@ -28,9 +30,11 @@ export async function requeueExpiredRuns({
 }
 
 export async function failOverdueRuns(
-  services: Pick<Services, "database" | "notifications" | "ids">,
+  services: Pick<Services, "database" | "notifications" | "steadiness" | "ids">,
   signal?: AbortSignal,
 ): Promise<number> {
+  // After an outage the runs first get what is in spools and at their providers.
+  if (!services.steadiness.isSteady()) return 0;
   const overdue = await listOverdueRuns(services.database, DEADLINE_GRACE_SECONDS, BATCH);
   for (const run of overdue) {
     signal?.throwIfAborted();

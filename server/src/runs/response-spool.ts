@@ -9,6 +9,7 @@ import type { AttemptRef } from "../db/runs/attempts.ts";
 import type { Ids } from "../kit/clock.ts";
 import type { Task } from "../kit/operation.ts";
 import type { JsonObject } from "../kit/schemas/run.ts";
+import { SOCKET_SUFFIX } from "../outbound/process-sockets.ts";
 import type { JobProgress, ProviderOutput, SelectedOffer } from "../providers/provider.ts";
 import { attemptKey, toAttemptRef } from "./ids.ts";
 import type { ProvenJob } from "./output-provenance.ts";
@@ -76,7 +77,7 @@ export function createResponseSpool(
     const names = (await unlessMissing(readdir(directory))) ?? [];
     const files = await Promise.all(
       names
-        .filter((name) => name !== ID_FILE)
+        .filter((name) => name !== ID_FILE && !name.endsWith(SOCKET_SUFFIX))
         .map(async (name) => ({ name, found: await unlessMissing(stat(join(directory, name))) })),
     );
     return files.flatMap(({ name, found }) => (found ? [{ name, size: found.size, modifiedAt: found.mtimeMs }] : []));

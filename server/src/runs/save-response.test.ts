@@ -32,7 +32,7 @@ import { connectDatabase, type Database } from "../db/connect.ts";
 import { findLatestAttempt } from "../db/runs/attempts.ts";
 import { endRun, type RunClaim } from "../db/runs/open-runs.ts";
 import { Fault } from "../faults.ts";
-import type { Offer } from "../providers/provider.ts";
+import type { JobProgress, Offer } from "../providers/provider.ts";
 import { createDiskStorage } from "../storage/disk-storage.ts";
 import type { ObjectStorage } from "../storage/object-storage.ts";
 import { createS3Storage } from "../storage/s3-storage.ts";
@@ -283,6 +283,31 @@ describe("a response whose worker died before it was stored", () => {
     await spool.write({ ...attemptOf(claim), attempt_number: 9 }, { response, offer });
     expect([await recover(), (await spool.list()).length]).toEqual([0, 1]);
   });
+});
+
+it("a run that is requeued while its request is in flight waits for the response, and gets it", async () => {
+  const clock = useManualClock();
+  const own = await startTestDatabase();
+  await installDatabaseClock(own);
+  const db = connectOnClock(own, clock);
+  claim = await claimRun(db);
+  const response = Promise.withResolvers<JobProgress>();
+  fake.submit = () => response.promise;
+  const submitting = submitWith({ db });
+  await until(() => fake.submissions.length === 1);
+  const later = await requeue(db, claim);
+  const elsewhere = { db, spoolOf: openSpool() };
+  // Several times as long as the lease lasts without a renewal.
+  await clock.advance(120_000);
+  expect(await submitWith(elsewhere, later)).toMatchObject({ state: "wait", attemptNumber: 1 });
+  response.resolve(done("pixels"));
+  expect(await submitting).toEqual({ state: "claim_lost" });
+  await clock.advance(1);
+  expect(await recover({ db })).toBe(1);
+  expect(await submitWith(elsewhere, later)).toMatchObject(PRODUCED);
+  expect([fake.submissions.length, (await spool.list()).length]).toEqual([1, 0]);
+  await db.close();
+  await own.stop();
 });
 
 it("a response that was lost for certain is not waited for on another machine", async () => {

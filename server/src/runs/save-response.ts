@@ -1,7 +1,7 @@
 // Saves what a provider responded to a submission: the ticket of a job, or its results. The response is paid for, so it
 // is saved before anything else and retried while PostgreSQL or storage is unavailable. A response that cannot be
 // requested again is also in the spool, where it survives this process.
-import { takeOverAttempt } from "../db/runs/attempts.ts";
+import { releaseAttemptLease, takeOverAttempt } from "../db/runs/attempts.ts";
 import type { RunClaim } from "../db/runs/open-runs.ts";
 import { saveTicket } from "../db/runs/tickets.ts";
 import { Fault } from "../faults.ts";
@@ -21,7 +21,7 @@ const MAX_RETRY_MS = 2000;
 
 export type SaveDependencies = Pick<
   Services,
-  "database" | "providers" | "jobFiles" | "spool" | "settings" | "clock" | "ids" | "log" | "crashPoint"
+  "database" | "providers" | "jobFiles" | "spool" | "inFlight" | "settings" | "clock" | "ids" | "log" | "crashPoint"
 >;
 
 /** `retrySeconds`: how long to retry. Default: the deadline of runs, after which the response is of no use. */
@@ -87,6 +87,8 @@ async function storeResults(
   // The next submit finds out whether the run has ended or another process has stored the results.
   if (!stored) return { state: "wait", attemptNumber, delaySeconds: 1 };
   if (stored.state === "produced" || stored.state === "finished") await removeSpooled(services, sent);
+  // A later invocation of the run takes the response from the spool, and need not wait for the lease.
+  else await releaseAttemptLease(services.database, attempt).catch(() => {});
   return stored;
 }
 
@@ -137,8 +139,8 @@ export async function saveSpooledResponse(
     "a paid response was recovered from the spool",
   );
   const sent: SentRequest = { attempt: leased, enabledProvider, spooled, recovery: "none" };
-  const result = await withLease(services, claim, leased, (held) =>
-    saveResponse(services, sent, { claim, lease: held, retrySeconds }),
+  const result = await services.inFlight.track(attempt, () =>
+    withLease(services, claim, leased, (held) => saveResponse(services, sent, { claim, lease: held, retrySeconds })),
   );
   return result.state === "running" || result.state === "produced" ? { ...result, offer: spooled.offer } : result;
 }

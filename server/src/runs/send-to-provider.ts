@@ -26,7 +26,7 @@ const RESEND_SECONDS = 2;
  */
 export type AttemptToSend = LeasedAttempt & { mayBeAccepted?: boolean };
 
-export type SendDependencies = SaveDependencies & Pick<Services, "notifications" | "tracing">;
+export type SendDependencies = SaveDependencies & Pick<Services, "notifications" | "tracing" | "steadiness">;
 
 export const sendToProvider = (
   services: SendDependencies,
@@ -34,7 +34,9 @@ export const sendToProvider = (
   request: ResolvedRequest,
   attempt: AttemptToSend,
 ): Promise<SubmitResult> =>
-  withLease(services, claim, attempt, (lease) => sendUnderLease(services, request, attempt, { claim, lease }));
+  services.inFlight.track(attempt, () =>
+    withLease(services, claim, attempt, (lease) => sendUnderLease(services, request, attempt, { claim, lease })),
+  );
 
 async function sendUnderLease(
   services: SendDependencies,

@@ -14,7 +14,9 @@ import type { OutboundHttp } from "../outbound/outbound-http.ts";
 import type { ProvenanceService } from "../provenance/provenance-service.ts";
 import type { AssetStore } from "../storage/asset-store.ts";
 import type { AllowedLoras } from "./custom-models.ts";
+import type { DatabaseSteadiness } from "./database-steadiness.ts";
 import type { ExhaustedBudgetLog } from "./exhausted-budget-log.ts";
+import type { InFlightAttempts } from "./in-flight-attempts.ts";
 import type { JobFiles } from "./job-files.ts";
 import type { Notifications } from "./notifications.ts";
 import type { FindProvenancePolicy } from "./provenance-policy.ts";
@@ -50,6 +52,8 @@ export type Services = ProcessRuntime & {
   providers: ProviderRegistry;
   jobFiles: JobFiles;
   spool: ResponseSpool;
+  inFlight: InFlightAttempts;
+  steadiness: DatabaseSteadiness;
   notifications: Notifications;
   webhooks: WebhookPolicy;
   loras: AllowedLoras;

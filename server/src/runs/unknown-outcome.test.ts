@@ -38,6 +38,32 @@ describe("an attempt", () => {
     expect(first.submissions).toEqual([]);
   });
 
+  it.each(["none", "find", "replay"] as const)(
+    "that this process is still working on is left alone after its lease has expired, with recovery %s",
+    async (recovery) => {
+      await prepare({ recovery });
+      const { promise, resolve: end } = Promise.withResolvers<void>();
+      const working = services.inFlight.track(attempt(), () => promise);
+      expect(await resolve()).toEqual({ state: "wait", attemptNumber: 1, delaySeconds: 5 });
+      expect([first.submissions, (await stateOf()).state]).toEqual([[], "intent"]);
+      end();
+      await working;
+    },
+  );
+
+  it.each(["none", "find", "replay"] as const)(
+    "is left alone until its process has had the time to renew the lease after an outage, with recovery %s",
+    async (recovery) => {
+      await prepare({ recovery }, { hasLease: true });
+      const elsewhere = "00000000-0000-4000-8000-000000000002";
+      const sql = "update attempts set lease_until = now() - interval '1 minute', spool_id = $2 where run_id = $1";
+      await database.db.query("test.outage", sql, [claim.run_id, elsewhere]);
+      services.steadiness.isSteady = () => false;
+      expect(await resolve()).toEqual({ state: "wait", attemptNumber: 1, delaySeconds: 5 });
+      expect([first.submissions, (await stateOf()).state]).toEqual([[], "intent"]);
+    },
+  );
+
   it("that has a ticket is adopted with the offer that accepted it", async () => {
     await saveTicket(database.db, attempt(), { ticket: { job: "j" } }, 1);
     expect(await resolve(claim, requestTo(second))).toEqual({

@@ -25,6 +25,8 @@ import { findFailoverOffer, type SendDependencies, sendToProvider } from "./send
 /** How often to look for a callback that arrived without waking the run. */
 const CALLBACK_CHECK_SECONDS = 15;
 const LOOKUP_RETRY_SECONDS = 5;
+/** How often to look whether the process that sent the request has saved its response. */
+const OWNER_CHECK_SECONDS = 5;
 
 export async function resolveUnknownOutcome(
   services: SendDependencies,
@@ -43,8 +45,13 @@ export async function resolveUnknownOutcome(
   if (latest.state === "failed" || latest.state === "abandoned")
     return { state: "retry", attemptNumber: attemptNumber + 1, delaySeconds: 0 };
   if (latest.lease_seconds > 0) return { state: "wait", attemptNumber, delaySeconds: latest.lease_seconds + 0.5 };
+  // Its lease expired while PostgreSQL was away, or its claim was lost. It still saves the response, which is paid for.
+  const waitForOwner: SubmitResult = { state: "wait", attemptNumber, delaySeconds: OWNER_CHECK_SECONDS };
+  if (await services.inFlight.isOwned(refOf(latest))) return waitForOwner;
   const spooled = await services.spool.read(refOf(latest));
   if (spooled) return saveSpooledResponse(services, claim, refOf(latest), { spooled });
+  // A process on another machine may own the attempt and be about to renew its lease.
+  if (latest.spool_id !== null && !services.steadiness.isSteady()) return waitForOwner;
 
   const resolvedOffer = resolveOffer(services, originalOffer, request.job);
   const { recovery } = resolvedOffer.offer;

@@ -244,7 +244,10 @@ export function createSteps({ model, decisions, engine }: Simulation, invocation
 
     async collectResult(_claim, request, { attemptNumber, ticket }) {
       if (!ticket && !model.findClaimed(claim)) return { state: "claim_lost" };
-      const attempt = model.findLatestAttempt(request.requestIndex);
+      // With its ticket, a job is collected without a look at the attempts: those of a later invocation do not matter.
+      const key = attemptKeyOf(request.requestIndex, attemptNumber);
+      const attempt = ticket ? model.attempts.get(key) : model.findLatestAttempt(request.requestIndex);
+      if (engine.isAbandoned() && attempt?.attemptNumber !== attemptNumber) return { state: "claim_lost" };
       if (attempt?.attemptNumber !== attemptNumber || attempt.ticket === undefined)
         throw new InvariantViolation(
           "requests and results belong to their job",
@@ -258,9 +261,15 @@ export function createSteps({ model, decisions, engine }: Simulation, invocation
         case "done":
           await canDieHere();
           return finished(attempt, request);
-        case "lost":
+        case "lost": {
+          const found = model.providerJobs.find((each) => each.key === key && each.state !== "lost");
+          if (found && model.recoveryOf(request.requestIndex) === "find") {
+            attempt.ticket = found.ticket;
+            return { state: "running", attemptNumber };
+          }
           attempt.state = "failed";
           return { state: "retry", attemptNumber: attemptNumber + 1, delaySeconds: decisions.pick([0, 3]) };
+        }
         case "failed":
         case "canceled":
           throw failAttempt(attempt, new Fault("provider_error"));

@@ -1,6 +1,8 @@
 // What the steps of a run need in tests: a runtime, fake providers that remember every call, files in memory, and
 // claimed runs in a real database. A crash point can throw, which leaves the database as a crash at that point would.
 import { createHash } from "node:crypto";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { v7 } from "uuid";
 import { z } from "zod";
 import type { Database } from "../../src/db/connect.ts";
@@ -28,6 +30,7 @@ import type {
 import type { CircuitBreaker } from "../../src/runs/circuit-breaker.ts";
 import type { ResolvedRequest } from "../../src/runs/execute.ts";
 import { attemptKey } from "../../src/runs/ids.ts";
+import { createInFlightAttempts } from "../../src/runs/in-flight-attempts.ts";
 import { createJobFiles } from "../../src/runs/job-files.ts";
 import { createProviderRegistry } from "../../src/runs/provider-registry.ts";
 import type { ResponseSpool, SpooledResponse } from "../../src/runs/response-spool.ts";
@@ -214,6 +217,8 @@ export function createStepServices({
     ...{ ...runtime, database, spool, providers, images, videoFrames, thumbnails, http: { fetch } },
     ...{ assets: { storage, signUrl, findIdByUrl } },
     notifications: { runEnded: (runId: string) => void runtime.endedRuns.push(runId) },
+    inFlight: createInFlightAttempts({ SPOOL_DIR: join(tmpdir(), "gesso-no-spool") }, runtime),
+    steadiness: { observe: () => {}, isSteady: () => true },
     loras: { names: new Set<string>(), allowsUnregistered: true },
     findProvenancePolicy: async () => ({ mode: "off", publishesPrompt: false }),
   } as unknown as Omit<Services, "jobFiles">;

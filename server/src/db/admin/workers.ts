@@ -22,13 +22,16 @@ const REPORT = statement(
      values (:worker_id, :host, :version, :url, :state, :runs)
      on conflict (worker_id) do update set state = excluded.state, runs = excluded.runs, seen_at = now()
    )
-   select exists (select from pauses where kind = 'worker' and name = :worker_id::uuid::text) as is_paused`,
-).columns<{ is_paused: boolean }>();
+   select exists (select from pauses where kind = 'worker' and name = :worker_id::uuid::text) as is_paused,
+     extract(epoch from clock_timestamp() - pg_postmaster_start_time())::float as up_seconds`,
+).columns<ReportAnswer>();
 
-/** Returns whether an operator has asked the worker to drain. */
-export async function reportWorker(db: Database, report: WorkerReport): Promise<boolean> {
+/** `is_paused`: an operator has asked the worker to drain. `up_seconds`: how long PostgreSQL has been running. */
+type ReportAnswer = { is_paused: boolean; up_seconds: number };
+
+export async function reportWorker(db: Database, report: WorkerReport): Promise<ReportAnswer> {
   const [row] = await db.execute(REPORT, report);
-  return row?.is_paused ?? false;
+  return row!;
 }
 
 const deleteSql = (condition: string) => `with gone as (delete from workers where ${condition} returning worker_id)

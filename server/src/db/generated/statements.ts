@@ -332,6 +332,15 @@ export type StatementTypes = {
       is_saved: boolean | null;
     };
   };
+  "attempts.release_lease": {
+    parameters: {
+      run_id: string;
+      request_index: number;
+      attempt_number: number;
+      lease_token: string | null | undefined;
+    };
+    row: Record<never, never>;
+  };
   "attempts.renew_lease": {
     parameters: {
       seconds: number;
@@ -340,6 +349,18 @@ export type StatementTypes = {
       epoch: number;
       attempt_number: number;
       lease_token: string | null | undefined;
+    };
+    row: {
+      run_id: string;
+    };
+  };
+  "attempts.replace_ticket": {
+    parameters: {
+      found: JsonParameter;
+      run_id: string;
+      request_index: number;
+      attempt_number: number;
+      lost: JsonParameter;
     };
     row: {
       run_id: string;
@@ -4138,6 +4159,7 @@ export type StatementTypes = {
     };
     row: {
       is_paused: boolean | null;
+      up_seconds: number | null;
     };
   };
 };

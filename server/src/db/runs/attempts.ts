@@ -150,14 +150,18 @@ const RENEW_LEASE = statement(
      update open_requests set claim_expires_at = now() + make_interval(secs => :seconds + 60)
      where run_id = :run_id and request_index = :request_index
        and exists (select from open_runs where run_id = :run_id and epoch = :epoch)
-     returning run_id
    )
    update attempts set lease_until = now() + make_interval(secs => :seconds)
-   where ${IS_ATTEMPT} and state in ('intent', 'unknown') and ${IS_LEASE_HOLDER} and exists (select from claim)
+   where ${IS_ATTEMPT} and state in ('intent', 'unknown') and ${IS_LEASE_HOLDER}
+     and exists (select from open_runs where run_id = :run_id)
    returning run_id`,
 );
 
-/** Renews the lease while the request is in flight or its response is being stored. False if the lease is lost. */
+/**
+ * Renews the lease while the request is in flight or its response is being stored, and the claim of its request. False
+ * if the lease is lost. The lease is not fenced by the epoch: a run that was requeued meanwhile waits for the response,
+ * because it is paid for.
+ */
 export async function renewAttemptLease(
   db: Database,
   claim: RunClaim,
@@ -183,6 +187,17 @@ export async function expireAttemptLease(
   request?: JsonObject,
 ): Promise<void> {
   await db.execute(EXPIRE_LEASE, { ...attemptParameters(id), lease_token: id.leaseToken, request });
+}
+
+const RELEASE_LEASE = statement(
+  "attempts.release_lease",
+  `update attempts set lease_until = now()
+   where ${IS_ATTEMPT} and state in ('intent', 'unknown') and ${IS_LEASE_HOLDER}`,
+);
+
+/** Ends the lease of a response that is in the spool, so that the next invocation can take it from there at once. */
+export async function releaseAttemptLease(db: Database, id: AttemptRef & LeaseHolder): Promise<void> {
+  await db.execute(RELEASE_LEASE, { ...attemptParameters(id), lease_token: id.leaseToken });
 }
 
 const MARK_UNKNOWN = statement(

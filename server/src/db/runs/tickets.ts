@@ -60,6 +60,31 @@ export async function saveTicket(
   await save(db, { run_id, request_index, attempt_number, ticket, request, poll_seconds: pollSeconds });
 }
 
+const REPLACE = statement(
+  "attempts.replace_ticket",
+  `with submitted as (
+     update attempts set ticket = :found, submitted_at = now()
+     where run_id = :run_id and request_index = :request_index and attempt_number = :attempt_number
+       and state = 'submitted' and ticket = :lost
+     returning run_id, request_index, attempt_number, ticket, submitted_at
+   ), polled as (
+     update open_requests set ticket = submitted.ticket, submitted_at = submitted.submitted_at, next_poll_at = now()
+     from submitted
+     where open_requests.run_id = :run_id and open_requests.request_index = :request_index
+       and open_requests.attempt_number = :attempt_number
+   )
+   select run_id from submitted`,
+);
+
+/** Puts the ticket of another job of the same attempt in the place of a job that the provider has lost. */
+export async function replaceTicket(
+  db: Database,
+  { run_id, request_index, attempt_number }: AttemptRef,
+  { lost, found }: { lost: JsonObject; found: JsonObject },
+): Promise<boolean> {
+  return (await db.execute(REPLACE, { run_id, request_index, attempt_number, lost, found })).length > 0;
+}
+
 const RECEIVE = statement(
   "attempts.receive_callback",
   `with asked as (
