@@ -376,7 +376,9 @@ export const faultGuidance: Record<FaultCode, { when: string; fix: string }> = {
     fix: "Create the run again. Operators check free space and the `S3_` settings.",
   },
   run_timeout: {
-    when: "The run did not end within its deadline of 600 s (`RUN_DEADLINE_SECONDS`), or 3,600 s for a video.",
+    when:
+      "The run waited for 600 s (`RUN_DEADLINE_SECONDS`), or 3,600 s for a video, and was not submitted to a provider; " +
+      "or it took as long again after that.",
     fix: "Create the run again. If it happens often, the operator adds workers or raises the provider's limits.",
   },
   canceled_by_user: {

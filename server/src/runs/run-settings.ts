@@ -8,7 +8,7 @@ export type RunTimeouts = {
   unknownSeconds: number;
   /** How long after a negative lookup the job is looked up again before it is submitted again. */
   lookupGraceSeconds: number;
-  /** How long a run may take from acceptance to its end. */
+  /** How long a run may wait, and how long a request that was submitted may take. */
   deadlineSeconds: number;
   /** How long a request may wait for its run. */
   syncSeconds: number;
@@ -39,7 +39,10 @@ export const RunLimitsEnv = z.object({
     .number()
     .default(10)
     .describe("Seconds to wait before Gesso submits a job again that the provider does not know"),
-  RUN_DEADLINE_SECONDS: z.coerce.number().default(600).describe("Deadline of a run, in seconds"),
+  RUN_DEADLINE_SECONDS: z.coerce
+    .number()
+    .default(600)
+    .describe("Seconds that a run may wait. A request that was submitted in time gets as long again"),
   SYNC_SECONDS: z.coerce.number().default(55).describe("Maximum wait for a run within one request, in seconds"),
   OPENAI_WAIT_SECONDS: z.coerce
     .number()

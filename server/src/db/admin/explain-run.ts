@@ -3,6 +3,7 @@
 import type { Database } from "../connect.ts";
 import { TENANT_BUDGET_HOLDER } from "../money/budgets.ts";
 import { readRunLedger } from "../money/run-ledger.ts";
+import { deadlineSql } from "../runs/deadlines.ts";
 import { findQueueRank } from "../runs/queue.ts";
 import { statement } from "../statement.ts";
 
@@ -16,9 +17,10 @@ const FIND_RUN = statement(
 
 const FIND_OPEN = statement(
   "explain.find_open",
-  `select lane, epoch, requeue_count, dispatched_at, claim_expires_at, deadline_at, cancel_requested_at, activity
+  `select lane, epoch, requeue_count, dispatched_at, claim_expires_at, ${deadlineSql({ run: "open_runs" })} as deadline_at,
+     cancel_requested_at, activity
    from open_runs where run_id = :run_id`,
-);
+).columns<{ deadline_at: Date }>();
 
 const LIST_REQUESTS = statement(
   "explain.list_requests",

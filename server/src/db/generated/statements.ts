@@ -1184,7 +1184,7 @@ export type StatementTypes = {
       requeue_count: number;
       dispatched_at: Date | null;
       claim_expires_at: Date | null;
-      deadline_at: Date;
+      deadline_at: Date | null;
       cancel_requested_at: Date | null;
       activity: string | null;
     };

@@ -3,6 +3,7 @@
 import type { JsonObject } from "../../kit/schemas/run.ts";
 import type { Database } from "../connect.ts";
 import { statement } from "../statement.ts";
+import { remainingSql } from "./deadlines.ts";
 
 /** How long a step may take without renewing its claim before the reconciler requeues the run. */
 export const CLAIM_SECONDS = 120;
@@ -23,7 +24,7 @@ const SAVE_WAKEUP = statement(
   `with claim as (
      update open_runs set activity = 'in_requests' where run_id = :run_id and epoch = :epoch
      returning run_id, tenant_id, lane, cancel_requested_at is not null as canceled,
-       extract(epoch from deadline_at - now())::float as remaining
+       ${remainingSql({ run: "open_runs" })} as remaining
    ), registered as (
      insert into open_requests (run_id, request_index, tenant_id, lane, wakeup_id, claim_expires_at, activity)
      select run_id, :request_index, tenant_id, lane, :wakeup_id, now() + make_interval(secs => :seconds), :activity

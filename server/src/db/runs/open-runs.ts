@@ -8,6 +8,7 @@ import { SET_LAST_EVENT_XACT } from "../event-log.ts";
 import { canceledCostSql, insertSettlementSql, releaseBudgetsSql, wastedAmountSql } from "../money/ledger.ts";
 import { statement } from "../statement.ts";
 import { COMPLETED_PLAN } from "./completed-plan.ts";
+import { deadlineSql, remainingSql } from "./deadlines.ts";
 import { CLAIM_SECONDS, listWakeups } from "./open-requests.ts";
 import type { StoredRunResult } from "./runs.ts";
 
@@ -21,7 +22,7 @@ const RENEW_CLAIM = statement(
   "open_runs.renew_claim",
   `update open_runs set claim_expires_at = now() + make_interval(secs => :seconds)
    where run_id = :run_id and epoch = :epoch
-   returning extract(epoch from deadline_at - now())::float as remaining, cancel_requested_at is not null as canceled`,
+   returning ${remainingSql({ run: "open_runs" })} as remaining, cancel_requested_at is not null as canceled`,
 ).columns<{ remaining: number; canceled: boolean }>();
 
 /** Renews the claim and returns the seconds until the deadline. Undefined if the claim is lost. */
@@ -280,11 +281,18 @@ const LIST_OVERDUE = statement(
   `select run_id, ${runningJobsSql({ runId: "open_runs.run_id" })} as jobs
    from open_runs
    where deadline_at < now() - make_interval(secs => :grace_seconds)
+     and ${deadlineSql({ run: "open_runs" })} < now() - make_interval(secs => :grace_seconds)
+     and not exists (
+       select from attempts where attempts.run_id = open_runs.run_id and state in ('intent', 'unknown')
+         and lease_until > now())
      and (dispatched_at is not null or not ${isSuspendedSql("open_runs.tenant_id")})
    order by deadline_at limit :limit`,
 ).columns<Pick<OverdueRun, "jobs">>();
 
-/** Without the queued runs of suspended tenants: they get the time of the suspension back. */
+/**
+ * Without the queued runs of suspended tenants, which get the time of the suspension back, and without runs whose
+ * request is in flight: the process that sent it is alive, and its response is paid for.
+ */
 export async function listOverdueRuns(db: Database, graceSeconds: number, limit: number): Promise<OverdueRun[]> {
   return db.execute(LIST_OVERDUE, { grace_seconds: graceSeconds, limit });
 }

@@ -22,7 +22,8 @@ export async function compareInstallation(
   const endsAt = clock.monotonic() + max_seconds * 1000;
   const scope: ComparisonScope = {
     ...{ since: new Date(start), after, findings },
-    openSince: new Date(start - deadlineSeconds * 1000),
+    // A run may wait and work for as long each.
+    openSince: new Date(start - 2 * deadlineSeconds * 1000),
     isOver: () => clock.monotonic() >= endsAt,
   };
   const comparisons = await Promise.all([
