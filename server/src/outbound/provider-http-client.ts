@@ -3,7 +3,7 @@ import { Agent, type Dispatcher, request } from "undici";
 import type { Clock } from "../kit/clock.ts";
 import { systemClock } from "../kit/system-clock.ts";
 
-const CONNECTIONS = 128;
+export const CONNECTIONS_PER_ORIGIN = 128;
 const CONNECT_MS = 5000;
 const MAX_RESPONSE_BYTES = 200 * 1024 * 1024;
 
@@ -20,7 +20,7 @@ export type ProviderHttpClient = { send(url: string, options: Options): Promise<
 /** Throws only for connection errors. Every HTTP response is returned, whatever its status. */
 export function createProviderHttpClient(clock: Pick<Clock, "after"> = systemClock): ProviderHttpClient {
   const dispatcher = new Agent({
-    connections: CONNECTIONS,
+    connections: CONNECTIONS_PER_ORIGIN,
     connect: { timeout: CONNECT_MS },
     // Each request has its own timeout: synchronous providers respond only when the image is ready.
     headersTimeout: 0,

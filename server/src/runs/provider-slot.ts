@@ -19,7 +19,7 @@ export type ProviderSlotResult =
 type Dependencies = Pick<Services, "database" | "providers" | "random">;
 
 /** Delay before asking for a provider slot again. Random, so that waiting runs do not ask at the same time. */
-const slotRetrySeconds = (random: Random) => 0.5 + random();
+export const slotRetrySeconds = (random: Random) => 0.5 + random();
 const MAX_SLOT_WAIT_SECONDS = 15;
 
 export async function acquireProviderSlot(

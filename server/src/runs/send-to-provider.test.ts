@@ -5,6 +5,7 @@ import { createManualClock } from "../../test/support/manual-clock.ts";
 import { claimAttemptAt, createFakeProvider, done, requestTo, requeue } from "../../test/support/step-fixtures.ts";
 import { setUpStep } from "../../test/support/step-setup.ts";
 import { contentRefused, modelUnavailable, providerBusy, providerFault } from "../providers/call-provider.ts";
+import type { JobProgress } from "../providers/provider.ts";
 import { sendToProvider } from "./send-to-provider.ts";
 
 const { database, runtime, first, second, claim, providers, services, use, latestAttempt: stateOf } = setUpStep();
@@ -161,4 +162,37 @@ it("the lease is renewed while a provider responds only with the result", async 
   } finally {
     vi.restoreAllMocks();
   }
+});
+
+describe("a request that the provider does not answer", () => {
+  const hang = async () => {
+    const clock = createManualClock();
+    runtime.clock = clock;
+    use(first);
+    const answer = Promise.withResolvers<JobProgress>();
+    first.submit = () => answer.promise;
+    const sending = send();
+    await clock.waitForTimer(22_500);
+    await vi.waitUntil(() => first.submissions.length === 1);
+    return { clock, answer, sending };
+  };
+
+  it("counts as a failure of its offer after three quarters of its time, and once", async () => {
+    const { clock, answer, sending } = await hang();
+    await clock.advance(22_499);
+    expect(providers.failures).toEqual([]);
+    await clock.advance(1);
+    expect(providers.failures).toEqual(["first"]);
+    answer.reject(new Error("the provider took too long"));
+    expect(await sending).toMatchObject({ state: "wait" });
+    expect(providers.failures).toEqual(["first"]);
+  });
+
+  it("in that time does not count as a failure", async () => {
+    const { clock, answer, sending } = await hang();
+    answer.resolve({ state: "running", ticket: { job: "j" } });
+    expect(await sending).toMatchObject({ state: "running" });
+    await clock.advance(60_000);
+    expect(providers.failures).toEqual([]);
+  });
 });

@@ -20,6 +20,8 @@ import type { Services } from "./services.ts";
 const MAX_UNSENT_ATTEMPTS = 3;
 const MAX_RETRY_DELAY_SECONDS = 30;
 const RESEND_SECONDS = 2;
+/** A request that has taken this share of its time counts as a failure of its offer until it is answered. */
+const STUCK_SHARE = 0.75;
 
 /**
  * `mayBeAccepted`: an earlier request with the same key may have been accepted, so the attempt number must not change.
@@ -49,14 +51,16 @@ async function sendUnderLease(
   const { synchronousSeconds, recovery } = offer;
   const context = providers.createContext(enabledProvider, attempt, { synchronousSeconds, lease: held.lease });
   const recorder = recordRequests(context);
+  const stuck = watchStuckRequest(services, request, context.timeoutSeconds);
   const { job } = adjustParameters(jobFiles.open(request.job), offer);
   const response = await services.tracing
     .inSpan(describeSubmission(request), () => enabledProvider.provider.submit(job, offer, recorder.context))
     .catch((thrown: unknown) => ({ thrown }));
+  const wasStuck = stuck.stop();
   services.crashPoint("answer_read");
   const sentRequest = recorder.request();
   if ("thrown" in response)
-    return handleSubmitFailure(services, request, attempt, { thrown: response.thrown, sentRequest });
+    return handleSubmitFailure(services, request, attempt, { thrown: response.thrown, sentRequest, wasStuck });
 
   const { count, task, model, prompt, images, mask, masks } = request.job;
   const provenJob = { model, prompt, images, mask, masks };
@@ -71,14 +75,35 @@ async function sendUnderLease(
   }
 }
 
-/** `sentRequest` is undefined if nothing was sent. */
-type SubmitFailure = { thrown: unknown; sentRequest: JsonObject | undefined };
+/**
+ * Requests that a provider never answers would be noticed only when their time is over, which is minutes for a
+ * synchronous offer: until then every run of the offer would be sent there. `stop` returns whether this one counts.
+ */
+function watchStuckRequest(services: SendDependencies, { offer }: ResolvedRequest, timeoutSeconds: number) {
+  const { clock, providers, log } = services;
+  let isStuck = false;
+  const timer = clock.after(timeoutSeconds * STUCK_SHARE * 1000, () => {
+    isStuck = true;
+    providers.circuitBreaker
+      .recordFailure(offer)
+      .catch((thrown) => log.warn({ err: thrown }, "recording a request that is stuck failed"));
+  });
+  return {
+    stop: () => {
+      timer.stop();
+      return isStuck;
+    },
+  };
+}
+
+/** `sentRequest` is undefined if nothing was sent. `wasStuck`: the request was counted as a failure while it waited. */
+type SubmitFailure = { thrown: unknown; sentRequest: JsonObject | undefined; wasStuck: boolean };
 
 async function handleSubmitFailure(
   services: SendDependencies,
   request: ResolvedRequest,
   attempt: AttemptToSend,
-  { thrown, sentRequest }: SubmitFailure,
+  { thrown, sentRequest, wasStuck }: SubmitFailure,
 ): Promise<SubmitResult> {
   const { database, log } = services;
   const { circuitBreaker } = services.providers;
@@ -101,8 +126,9 @@ async function handleSubmitFailure(
   const isProviderFailure =
     !isWaitingLocally &&
     (kind === "unknown" || kind === "busy" || kind === "unsent" || fault.code === "model_unavailable");
-  if (isProviderFailure) await circuitBreaker.recordFailure(request.offer);
-  else await circuitBreaker.recordSuccess(request.offer);
+  if (isProviderFailure) {
+    if (!wasStuck) await circuitBreaker.recordFailure(request.offer);
+  } else await circuitBreaker.recordSuccess(request.offer);
   if (kind === "unknown") {
     await expireAttemptLease(database, attempt, sentRequest);
     return { state: "wait", attemptNumber, delaySeconds: 1 };

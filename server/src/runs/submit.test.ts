@@ -19,7 +19,9 @@ import { type RunClaim, requeueExpiredClaims } from "../db/runs/open-runs.ts";
 import { claimQueuedRuns } from "../db/runs/queue.ts";
 import { findRun } from "../db/runs/runs.ts";
 import { Fault } from "../faults.ts";
+import { CONNECTIONS_PER_ORIGIN } from "../outbound/provider-http-client.ts";
 import { providerBusy } from "../providers/call-provider.ts";
+import type { JobProgress } from "../providers/provider.ts";
 import { submit } from "./submit.ts";
 
 const { database, runtime, first, second, providers, services, use } = setUpStep();
@@ -277,5 +279,32 @@ describe("a request of a suspended tenant", () => {
       state: "claim_lost",
     });
     expect(first.submissions).toEqual([]);
+  });
+});
+
+describe("a submission without a free connection to its provider", () => {
+  it("waits and is not claimed, while others are in flight, and is sent when one of them has ended", async () => {
+    const answers = Promise.withResolvers<JobProgress>();
+    first.submit = () => answers.promise;
+    const count = CONNECTIONS_PER_ORIGIN * 0.75;
+    const claims = await Promise.all(Array.from({ length: count + 1 }, () => claimRun(database.db)));
+    const submitOne = (claim: RunClaim) => submit(services, claim, requestTo(first), FIRST);
+    const inFlight = claims.slice(0, count).map(submitOne);
+    const last = claims.at(-1)!;
+    expect(await submitOne(last)).toEqual({ state: "wait", attemptNumber: 1, delaySeconds: 1 });
+    expect(await findLatestAttempt(database.db, last.run_id, 0)).toBeUndefined();
+    answers.resolve({ state: "running", ticket: { job: "j" } });
+    await Promise.all(inFlight);
+    expect(await submitOne(last)).toMatchObject({ state: "running" });
+    expect(first.submissions).toHaveLength(count + 1);
+  });
+
+  it("has the connection of one that failed before it was sent", async () => {
+    providers.circuitBreaker.tryAcquire = () => Promise.reject(new Fault("dependency_unavailable"));
+    const claim = await claimRun(database.db);
+    for (let count = 0; count <= CONNECTIONS_PER_ORIGIN; count++)
+      await expect(submit(services, claim, requestTo(first), FIRST)).rejects.toThrow();
+    providers.circuitBreaker.tryAcquire = async () => true;
+    expect(await submit(services, claim, requestTo(first), FIRST)).toMatchObject({ state: "running" });
   });
 });

@@ -12,7 +12,7 @@ import { leaseSeconds } from "./attempt-lease.ts";
 import { estimateAttemptCost } from "./cost.ts";
 import type { AttemptStart, ResolvedRequest, SubmitResult } from "./execute.ts";
 import { attemptKey, processingEventId, toAttemptRef } from "./ids.ts";
-import { acquireProviderSlot } from "./provider-slot.ts";
+import { acquireProviderSlot, type ProviderSlotResult, slotRetrySeconds } from "./provider-slot.ts";
 import { resolveOffer } from "./select-offer.ts";
 import { type SendDependencies, sendToProvider } from "./send-to-provider.ts";
 import type { Services } from "./services.ts";
@@ -34,9 +34,26 @@ export async function submit(
   request: ResolvedRequest,
   attempt: AttemptStart,
 ): Promise<SubmitResult> {
+  const freeSeat = services.providers.takeSeat(request.offer.provider);
+  try {
+    const slot: ProviderSlotResult = freeSeat
+      ? await acquireProviderSlot(services, claim, request, attempt.attemptNumber)
+      : { state: "full", retryAfterSeconds: slotRetrySeconds(services.random) };
+    return await submitWithSlot(services, claim, request, attempt, slot);
+  } finally {
+    freeSeat?.();
+  }
+}
+
+async function submitWithSlot(
+  services: Dependencies,
+  claim: RunClaim,
+  request: ResolvedRequest,
+  attempt: AttemptStart,
+  slot: ProviderSlotResult,
+): Promise<SubmitResult> {
   const { attemptNumber, wakeupId } = attempt;
   const waiting = { ...attempt, requestIndex: request.requestIndex };
-  const slot = await acquireProviderSlot(services, claim, request, attemptNumber);
   const start = request.startsRun ? { eventId: processingEventId(claim), plan: [request.job as Job] } : undefined;
   if (start && slot.state !== "acquired" && !(await startClaimedRun(services.database, claim, start.eventId)))
     return { state: "claim_lost" };
