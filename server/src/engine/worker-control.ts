@@ -1,6 +1,7 @@
 // Reports this worker to operators and drains it when they ask: it gives up its duties, then readiness, then its
 // connections. Executions in progress end here; the engine sends all others to other workers.
 import { deleteSilentWorkers, deleteWorker, reportWorker, type WorkerReport } from "../db/admin/workers.ts";
+import { observeDatabase } from "../runs/observe-database.ts";
 import type { Services } from "../runs/services.ts";
 import { startLoop } from "./loop.ts";
 import type { WorkerDeployment } from "./worker-deployment.ts";
@@ -22,10 +23,11 @@ export type WorkerParts = { activity: WorkerActivity; deployment: WorkerDeployme
 type WorkerIdentity = Omit<WorkerReport, "state" | "runs">;
 
 export async function startWorkerControl(
-  { database, steadiness, clock, log }: Pick<Services, "database" | "steadiness" | "clock" | "log">,
+  services: Pick<Services, "database" | "steadiness" | "clock" | "ids" | "log">,
   identity: WorkerIdentity,
   { activity, deployment, endpoint }: WorkerParts,
 ): Promise<WorkerControl> {
+  const { database, clock, log } = services;
   let drain: { abort: AbortController; ended: Promise<void> } | undefined;
   let isReady = true;
 
@@ -63,8 +65,9 @@ export async function startWorkerControl(
   };
   const report = async () => {
     const state = drain === undefined ? "serving" : endpoint.hasEnded() ? "drained" : "draining";
+    const sentAt = clock.monotonic();
     const answer = await reportWorker(database, { ...identity, state, runs: endpoint.countRuns() });
-    steadiness.observe({ upSeconds: answer.up_seconds });
+    await observeDatabase(services, { ...answer, sentAt });
     if (answer.is_paused && !drain) startDrain();
     if (!answer.is_paused && drain) await serveAgain();
     return false;

@@ -1,34 +1,59 @@
 // Judges whether times in PostgreSQL say anything about living processes now. While PostgreSQL is away no process can
-// renew a lease or a claim, so those that expired meanwhile say nothing about their holders: a holder that lives renews
-// them within the grace that begins when PostgreSQL is back. Until then no holder counts as lost.
+// renew a lease or a claim, and when its clock is set they expire at once: in both cases they say nothing about their
+// holders. A holder that lives renews them within the grace that begins when PostgreSQL is back, or when the times of
+// open runs have been shifted with its clock. Until then no holder counts as lost.
+import type { TimeAnswer } from "../db/database-time.ts";
 import type { Clock } from "../kit/clock.ts";
 
-/** `upSeconds`: how long PostgreSQL has been running. */
-export type DatabaseAnswer = { upSeconds: number };
+/** What PostgreSQL answered to a statement that was sent at this time of the monotonic clock. */
+export type DatabaseAnswer = TimeAnswer & { sentAt: number };
 
 export type DatabaseSteadiness = {
   observe(answer: DatabaseAnswer): void;
+  /** Milliseconds by which PostgreSQL's clock was set and the times of open runs were not shifted yet. */
+  jumpMs(): number;
+  shifted(): void;
   isSteady(): boolean;
 };
 
 /** Workers report every second. After this time without an answer, PostgreSQL was away. */
 const AWAY_MS = 5000;
+/** A clock that is corrected slowly never changes by this much from one answer to the next. */
+const JUMP_MS = 5000;
 
 /** `graceSeconds`: how long a living process needs to renew what it holds. */
 export function createDatabaseSteadiness(clock: Pick<Clock, "monotonic">, graceSeconds: number): DatabaseSteadiness {
   let answeredAt = Number.NEGATIVE_INFINITY;
   let steadyFrom = Number.POSITIVE_INFINITY;
+  /** How far PostgreSQL's clock is ahead of the monotonic one: at least, and at most, because answers take time. */
+  let lead: { min: number; max: number } | undefined;
+  let jump = 0;
+  const beginGrace = (seconds = graceSeconds) => {
+    steadyFrom = Math.max(seconds === graceSeconds ? 0 : steadyFrom, clock.monotonic() + seconds * 1000);
+  };
   return {
-    observe({ upSeconds }) {
+    observe({ sentAt, up_seconds, time_ms }) {
       const now = clock.monotonic();
       // This process may have just started, so an outage that it did not see may have just ended.
-      if (now - answeredAt > AWAY_MS) steadyFrom = now + graceSeconds * 1000;
-      if (upSeconds < graceSeconds) steadyFrom = Math.max(steadyFrom, now + (graceSeconds - upSeconds) * 1000);
+      if (now - answeredAt > AWAY_MS) beginGrace();
+      if (up_seconds < graceSeconds) beginGrace(graceSeconds - up_seconds);
+      const found = { min: time_ms - now, max: time_ms - sentAt };
+      const change = lead && (found.min > lead.max ? found.min - lead.max : Math.min(0, found.max - lead.min));
+      if (change && Math.abs(change) > JUMP_MS) {
+        jump += change;
+        beginGrace();
+      }
+      lead = found;
       answeredAt = now;
+    },
+    jumpMs: () => jump,
+    shifted() {
+      jump = 0;
+      beginGrace();
     },
     isSteady() {
       const now = clock.monotonic();
-      return now >= steadyFrom && now - answeredAt <= AWAY_MS;
+      return jump === 0 && now >= steadyFrom && now - answeredAt <= AWAY_MS;
     },
   };
 }

@@ -7,6 +7,7 @@ import { readProviderFailure } from "../providers/call-provider.ts";
 import type { Ticket } from "../providers/provider.ts";
 import { endFromOutside } from "./end-from-outside.ts";
 import { toAttemptRef } from "./ids.ts";
+import { isDatabaseSteady } from "./observe-database.ts";
 import { findEnabledProvider } from "./provider-registry.ts";
 import type { Services } from "./services.ts";
 
@@ -14,13 +15,11 @@ const BATCH = 500;
 /** A run fails itself at its deadline, with a more precise error. The reconciler only acts if the run did not. */
 const DEADLINE_GRACE_SECONDS = 20;
 
-export async function requeueExpiredRuns({
-  database,
-  notifications,
-  steadiness,
-  log,
-}: Pick<Services, "database" | "notifications" | "steadiness" | "log">): Promise<number> {
-  if (!steadiness.isSteady()) return 0;
+type SteadyDependencies = Pick<Services, "database" | "notifications" | "steadiness" | "clock" | "ids" | "log">;
+
+export async function requeueExpiredRuns(services: SteadyDependencies): Promise<number> {
+  const { database, notifications, log } = services;
+  if (!(await isDatabaseSteady(services))) return 0;
   const requeued = await requeueExpiredClaims(database, BATCH);
   if (requeued.length > 0) {
     log.warn({ runs: requeued.length }, "run claims expired; runs requeued");
@@ -29,12 +28,9 @@ export async function requeueExpiredRuns({
   return requeued.length;
 }
 
-export async function failOverdueRuns(
-  services: Pick<Services, "database" | "notifications" | "steadiness" | "ids">,
-  signal?: AbortSignal,
-): Promise<number> {
+export async function failOverdueRuns(services: SteadyDependencies, signal?: AbortSignal): Promise<number> {
   // After an outage the runs first get what is in spools and at their providers.
-  if (!services.steadiness.isSteady()) return 0;
+  if (!(await isDatabaseSteady(services))) return 0;
   const overdue = await listOverdueRuns(services.database, DEADLINE_GRACE_SECONDS, BATCH);
   for (const run of overdue) {
     signal?.throwIfAborted();

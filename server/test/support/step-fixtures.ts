@@ -218,7 +218,7 @@ export function createStepServices({
     ...{ assets: { storage, signUrl, findIdByUrl } },
     notifications: { runEnded: (runId: string) => void runtime.endedRuns.push(runId) },
     inFlight: createInFlightAttempts({ SPOOL_DIR: join(tmpdir(), "gesso-no-spool") }, runtime),
-    steadiness: { observe: () => {}, isSteady: () => true },
+    steadiness: { observe: () => {}, jumpMs: () => 0, shifted: () => {}, isSteady: () => true },
     loras: { names: new Set<string>(), allowsUnregistered: true },
     findProvenancePolicy: async () => ({ mode: "off", publishesPrompt: false }),
   } as unknown as Omit<Services, "jobFiles">;

@@ -1,5 +1,6 @@
 // The workers of the installation, by their own reports. A report returns whether an operator drains the worker.
 import type { Database } from "../connect.ts";
+import { TIME_COLUMNS, type TimeAnswer } from "../database-time.ts";
 import { statement } from "../statement.ts";
 
 /** A worker reports every second. After this time without a report it is gone, or has no database. */
@@ -23,11 +24,11 @@ const REPORT = statement(
      on conflict (worker_id) do update set state = excluded.state, runs = excluded.runs, seen_at = now()
    )
    select exists (select from pauses where kind = 'worker' and name = :worker_id::uuid::text) as is_paused,
-     extract(epoch from clock_timestamp() - pg_postmaster_start_time())::float as up_seconds`,
+     ${TIME_COLUMNS}`,
 ).columns<ReportAnswer>();
 
-/** `is_paused`: an operator has asked the worker to drain. `up_seconds`: how long PostgreSQL has been running. */
-type ReportAnswer = { is_paused: boolean; up_seconds: number };
+/** `is_paused`: an operator has asked the worker to drain. */
+type ReportAnswer = TimeAnswer & { is_paused: boolean };
 
 export async function reportWorker(db: Database, report: WorkerReport): Promise<ReportAnswer> {
   const [row] = await db.execute(REPORT, report);

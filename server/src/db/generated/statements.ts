@@ -824,6 +824,13 @@ export type StatementTypes = {
       is_read_only: boolean | null;
     };
   };
+  "database_time.read": {
+    parameters: Record<never, never>;
+    row: {
+      time_ms: number | null;
+      up_seconds: number | null;
+    };
+  };
   "deliveries.claim_slot": {
     parameters: {
       delivery_id: string;
@@ -2363,6 +2370,15 @@ export type StatementTypes = {
     };
     row: {
       run_id: string;
+    };
+  };
+  "open_runs.shift_times": {
+    parameters: {
+      holder: string;
+      seconds: number;
+    };
+    row: {
+      name: string;
     };
   };
   "open_runs.start": {
@@ -4159,6 +4175,7 @@ export type StatementTypes = {
     };
     row: {
       is_paused: boolean | null;
+      time_ms: number | null;
       up_seconds: number | null;
     };
   };

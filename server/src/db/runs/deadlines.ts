@@ -2,7 +2,7 @@
 // is paid. A request that was submitted then gets as long again, and so does the run after each request that has
 // succeeded: what is paid for has the time to end.
 
-/** The most that a request gets. Runs that an operator has released from quarantine have later deadlines than others. */
+/** The most that a request gets. A run that an operator has released from quarantine has a late deadline. */
 const MAX_WORKING_TIME = "interval '1 hour'";
 
 /**
