@@ -101,7 +101,7 @@ describe("end", () => {
       "failed",
       { code: "run_timeout", details: { reason: "ended_by_operator" } },
     ]);
-    const items = await claimOutboxItems(database.db, 10);
+    const items = await claimOutboxItems(database.db, { cancelsAt: "first" }, 10);
     expect(items).toMatchObject([{ kind: "cancel_job", payload: { run_id: claim.run_id, provider: "first" } }]);
     await expectBalanced();
     for (const change of [admin().end, admin().retry, admin().quarantine])

@@ -13,19 +13,19 @@ import type { Services } from "../runs/services.ts";
 
 const MICRODOLLARS = 1e6;
 
-export type RepairDependencies = Pick<Services, "notifications" | "ids"> & { deadlineSeconds: number };
+export type RepairDependencies = Pick<Services, "notifications"> & { deadlineSeconds: number };
 type Caller = Pick<RequestContext, "database" | "caller">;
 
 export async function endRunByOperator(
-  { notifications, ids }: RepairDependencies,
+  { notifications }: RepairDependencies,
   { database, caller }: Caller,
   runId: string,
 ): Promise<RepairedRun> {
-  const { tenant_id, jobs } = await requireOpenRun(database, runId);
+  const { tenant_id } = await requireOpenRun(database, runId);
   // Before the end, so that no end by an operator is without an entry.
   await insertOperatorEntry(database, caller, { tenant_id, action: "admin.end", subject: runId });
   const fault = new Fault("run_timeout", { retryable: false, reason: "ended_by_operator" });
-  await endFromOutside({ database, notifications, ids }, { run_id: runId, jobs }, fault);
+  await endFromOutside({ database, notifications }, runId, { status: "failed", fault });
   return { run_id: runId, state: "ended" };
 }
 

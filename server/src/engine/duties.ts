@@ -12,7 +12,8 @@ import { archiveHistory } from "../runs/archive.ts";
 import { advanceTenantDeletions } from "../runs/delete-tenant.ts";
 import { indexRuns } from "../runs/index-runs.ts";
 import { pollProvider } from "../runs/poll.ts";
-import { failOverdueRuns, processOutbox, requeueExpiredRuns } from "../runs/reconcile.ts";
+import { listOutboxLanes, processOutboxLane } from "../runs/process-outbox.ts";
+import { failOverdueRuns, requeueExpiredRuns } from "../runs/reconcile.ts";
 import { type RecoveryDependencies, recoverSpooledResponses } from "../runs/recover-spool.ts";
 import { expireRunFiles, sweepOrphans } from "../runs/retention.ts";
 import type { Services } from "../runs/services.ts";
@@ -58,7 +59,9 @@ export function startDuties(
     startLoop(services, "spool", 5000, async () => (await recoverSpooledResponses(services)) > 0),
     duty("expired-claims", 2000, async () => (await requeueExpiredRuns(services)) > 0),
     duty("overdue", 5000, async (signal) => (await failOverdueRuns(services, signal)) > 0),
-    duty("outbox", 1000, async (signal) => (await processOutbox(services, signal)) > 0),
+    ...listOutboxLanes(services).map(([name, lane]) =>
+      duty(name, 1000, async (signal) => (await processOutboxLane(services, lane, signal)) > 0),
+    ),
     duty("engine-incarnation", 2000, async () => {
       await checkEngineIncarnation(services, engine.client, registerWorker);
       return false;

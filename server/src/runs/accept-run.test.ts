@@ -23,7 +23,7 @@ import { upscaleImage } from "../operations/images/upscale.ts";
 import { createDiskStorage } from "../storage/disk-storage.ts";
 import type { ObjectStorage } from "../storage/object-storage.ts";
 import { type AcceptDependencies, type AcceptedRun, acceptRun, type RunRequest } from "./accept-run.ts";
-import { processOutbox } from "./reconcile.ts";
+import { processOutboxLane } from "./process-outbox.ts";
 import { renderRun } from "./render-run.ts";
 import { stageInlineImages, sweepStagedRuns } from "./stage-inline-images.ts";
 
@@ -101,7 +101,7 @@ async function sweepLater() {
   const age = "update staged_runs set staged_at = staged_at - interval '61 minutes'";
   await database.owner.query("test.age", age);
   const swept = await sweepStagedRuns({ ...runtime, database: database.db });
-  await processOutbox({ ...services, database: database.db } as never);
+  await processOutboxLane({ ...services, database: database.db } as never, { exceptCancelsAt: [] });
   return swept;
 }
 

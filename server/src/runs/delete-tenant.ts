@@ -20,11 +20,11 @@ import {
   setTenantDeletionState,
 } from "../db/access/tenant-deletions.ts";
 import type { Database } from "../db/connect.ts";
-import { endRun, requestCancellation } from "../db/runs/open-runs.ts";
-import { insertOutboxItem } from "../db/runs/outbox.ts";
-import { countPendingCancellations, listOpenRunsOfTenant, type TenantOpenRun } from "../db/runs/tenant-open-runs.ts";
+import { requestCancellation } from "../db/runs/open-runs.ts";
+import { countPendingCancellations, listOpenRunsOfTenant } from "../db/runs/tenant-open-runs.ts";
 import { Fault } from "../faults.ts";
 import type { ListedObject } from "../storage/object-storage.ts";
+import { endFromOutside } from "./end-from-outside.ts";
 import { deriveId } from "./ids.ts";
 import type { Services } from "./services.ts";
 
@@ -105,7 +105,8 @@ async function cancelOpenRuns(
   for (const run of runs) {
     signal?.throwIfAborted();
     if (!run.is_cancel_requested) await cancelRun(services, tenantId, run.run_id);
-    else if (run.is_stuck) await endStuckRun(services, run);
+    else if (run.is_stuck)
+      await endFromOutside(services, run.run_id, { status: "canceled", fault: new Fault("canceled_by_user") });
   }
   return runs.length;
 }
@@ -120,18 +121,6 @@ async function cancelRun(
   if (cancellation.ended) notifications.runEnded(runId);
   // A wakeup that cannot be resolved now only costs time: the run checks for cancellation whenever it resumes.
   for (const wakeupId of cancellation.wakeupIds) await notifications.resolveWakeup(wakeupId, "cancel").catch(() => {});
-}
-
-/** Ends the run as the watchdog does: its reservation is settled, and the outbox cancels its jobs. */
-async function endStuckRun(
-  { database, notifications, ids }: TenantDeletionDependencies,
-  { run_id, jobs }: TenantOpenRun,
-): Promise<void> {
-  const error = new Fault("canceled_by_user").body();
-  if (!(await endRun(database, { run_id }, { status: "canceled", error }, deriveId(run_id, "end")))) return;
-  notifications.runEnded(run_id);
-  for (const job of jobs)
-    await insertOutboxItem(database, { outbox_id: ids.next(), kind: "cancel_job", payload: { run_id, ...job } });
 }
 
 /**

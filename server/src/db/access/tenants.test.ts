@@ -34,7 +34,7 @@ describe("a tenant that was suspended for an hour", () => {
     );
     await updateTenantRow(database.db, actor, tenant, { suspended: true });
     await query("age", "update tenants set suspended_at = now() - interval '1 hour' where tenant_id = $1", [tenant]);
-    expect((await listOverdueRuns(database.db, 20, 100)).map(({ run_id }) => run_id)).toEqual([dispatchedRun]);
+    expect(await listOverdueRuns(database.db, 20, 100)).toEqual([dispatchedRun]);
 
     await updateTenantRow(database.db, actor, tenant, { weight: 2 });
     await updateTenantRow(database.db, actor, tenant, { suspended: false });

@@ -3,7 +3,7 @@
 // anything is submitted again.
 import { type Actor, actorParameters } from "../access/audit-log.ts";
 import type { Database } from "../connect.ts";
-import { QUARANTINE_DEADLINE, type RunningJob, runningJobsSql, suspendRequestsSql } from "../runs/open-runs.ts";
+import { QUARANTINE_DEADLINE, suspendRequestsSql } from "../runs/open-runs.ts";
 import { statement } from "../statement.ts";
 
 const insertEntrySql = ({ changed, action }: { changed: string; action: string }) => `entry as (
@@ -59,13 +59,9 @@ export async function quarantineOpenRun(db: Database, actor: Actor, runId: strin
 
 const toParameters = (actor: Actor) => ({ ...actorParameters(actor), actor_tenant_id: actor.tenant_id });
 
-const FIND_STATE = statement(
-  "repair_runs.find_state",
-  `select runs.tenant_id, runs.status, ${runningJobsSql({ runId: "runs.run_id" })} as jobs
-   from runs where runs.run_id = :run_id`,
-).columns<{ jobs: RunningJob[] }>();
+const FIND_STATE = statement("repair_runs.find_state", "select tenant_id, status from runs where run_id = :run_id");
 
-/** The tenant and status of a run, and the jobs that its providers may still be working on. */
+/** The tenant and status of a run. */
 export async function findRunToRepair(db: Database, runId: string) {
   const [row] = await db.execute(FIND_STATE, { run_id: runId });
   return row;

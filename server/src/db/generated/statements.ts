@@ -2316,7 +2316,6 @@ export type StatementTypes = {
     };
     row: {
       run_id: string;
-      jobs: unknown;
     };
   };
   "open_runs.pause": {
@@ -2414,6 +2413,8 @@ export type StatementTypes = {
   };
   "outbox.claim": {
     parameters: {
+      providers: readonly string[];
+      is_included: boolean;
       limit: number;
     };
     row: {
@@ -2426,14 +2427,6 @@ export type StatementTypes = {
   "outbox.delete": {
     parameters: {
       outbox_id: string;
-    };
-    row: Record<never, never>;
-  };
-  "outbox.insert": {
-    parameters: {
-      outbox_id: string;
-      kind: string;
-      payload: JsonParameter;
     };
     row: Record<never, never>;
   };
@@ -2677,7 +2670,6 @@ export type StatementTypes = {
     row: {
       tenant_id: string;
       status: ColumnTypes["runs.status"];
-      jobs: unknown;
     };
   };
   "repair_runs.quarantine": {
@@ -3699,7 +3691,6 @@ export type StatementTypes = {
       run_id: string;
       is_cancel_requested: boolean | null;
       is_stuck: boolean | null;
-      jobs: unknown;
     };
   };
   "tenants.find": {

@@ -3,10 +3,12 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { deleteOpenRuns } from "../../../test/support/queued-runs.ts";
 import { cancelRun, claimRun } from "../../../test/support/step-fixtures.ts";
 import { startTestDatabase, type TestDatabase } from "../../../test/support/test-database.ts";
+import { Fault } from "../../faults.ts";
 import { saveRequestOutput } from "./attempts.ts";
 import { type AttemptClaim, claimAttempt } from "./claim-attempt.ts";
 import { claimJobsToPoll, expectResumption, releaseRequest, saveWakeup } from "./open-requests.ts";
-import { listOverdueRuns, type RunClaim, requeueExpiredClaims } from "./open-runs.ts";
+import { endRun, listOverdueRuns, type RunClaim, requeueExpiredClaims } from "./open-runs.ts";
+import { claimOutboxItems } from "./outbox.ts";
 import { countLaneLoad } from "./queue.ts";
 import { saveTicket } from "./tickets.ts";
 
@@ -121,10 +123,24 @@ describe("requests of one run that are in progress side by side", () => {
 
   it("are all canceled at their provider when the run is overdue", async () => {
     const { claim, provider } = await openTwoRequests(-1);
-    const overdue = (await listOverdueRuns(database.db, 0, 100)).find(({ run_id }) => run_id === claim.run_id);
-    expect(overdue?.jobs).toEqual([
-      { request_index: 0, attempt_number: 1, provider, ticket: { job: 0 } },
-      { request_index: 100, attempt_number: 1, provider, ticket: { job: 100 } },
-    ]);
+    const { run_id } = claim;
+    expect(await listOverdueRuns(database.db, 0, 100)).toContain(run_id);
+    const error = new Fault("run_timeout").body();
+    expect(await endRun(database.db, { run_id }, { status: "failed", error }, v7())).toBe(true);
+    const items = await claimOutboxItems(database.db, { cancelsAt: provider }, 100);
+    expect(items.map(({ payload }) => payload)).toEqual(
+      expect.arrayContaining([
+        { run_id, request_index: 0, attempt_number: 1, provider, ticket: { job: 0 } },
+        { run_id, request_index: 100, attempt_number: 1, provider, ticket: { job: 100 } },
+      ]),
+    );
+    expect(items).toHaveLength(2);
+  });
+
+  it("are not canceled again when their own invocation ends the run", async () => {
+    const { claim, provider } = await openTwoRequests();
+    const error = new Fault("canceled_by_user").body();
+    expect(await endRun(database.db, claim, { status: "canceled", error }, v7())).toBe(true);
+    expect(await claimOutboxItems(database.db, { cancelsAt: provider }, 100)).toEqual([]);
   });
 });

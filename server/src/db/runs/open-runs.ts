@@ -1,7 +1,6 @@
 // Open runs: start, cancellation, requeue, end. Every write of an engine invocation carries its fencing epoch; a
 // write with an old epoch changes nothing.
 import type { PublicFault } from "../../faults.ts";
-import type { JsonObject } from "../../kit/schemas/run.ts";
 import { isSuspendedSql } from "../access/suspension.ts";
 import type { Database } from "../connect.ts";
 import { SET_LAST_EVENT_XACT } from "../event-log.ts";
@@ -65,6 +64,15 @@ const END = statement(
   ), unsuccessful as (
     insert into unsuccessful_runs (tenant_id, status, run_id)
     select tenant_id, status, run_id from ended where status <> 'completed'
+  ), requests as (
+    -- Read under their locks, so that a ticket that is being saved is waited for and seen.
+    select run_id, request_index, attempt_number, provider, ticket from open_requests
+    where :epoch?::int is null and run_id in (select run_id from deleted) for update
+  ), jobs_to_cancel as (
+    insert into outbox (outbox_id, kind, payload)
+    select gen_random_uuid(), 'cancel_job', jsonb_build_object('run_id', run_id, 'request_index', request_index,
+      'attempt_number', attempt_number, 'provider', provider, 'ticket', ticket)
+    from requests where ticket is not null
   ), event as (
     insert into events (run_id, event_id, tenant_id, type, terminal, xact)
     select run_id, :event_id, tenant_id, 'run.' || status, true, last_event_xact from ended
@@ -82,7 +90,9 @@ const END = statement(
 /**
  * Ends a run once: only the statement that deletes the open_runs row may. It settles the reservation. A
  * completed run is charged its cost and a canceled one what its providers may charge, never more than the reservation;
- * a run with an unknown price has none and is charged its cost. Only the reconciler passes no epoch.
+ * a run with an unknown price has none and is charged its cost. An invocation passes its epoch and has canceled its
+ * jobs itself. Without an epoch, the run is ended from outside, and the same statement inserts the jobs that its
+ * providers may still be working on into the outbox, which cancels them.
  */
 export async function endRun(
   db: Database,
@@ -267,19 +277,9 @@ export async function pauseRun(db: Database, { run_id, epoch }: RunClaim): Promi
   return (await db.execute(PAUSE, { run_id, epoch })).length > 0;
 }
 
-/** `jobs`: the jobs of the run that its providers may still be working on. */
-export type OverdueRun = { run_id: string; jobs: RunningJob[] };
-export type RunningJob = { request_index: number; attempt_number: number; provider: string; ticket: JsonObject };
-
-export const runningJobsSql = ({ runId }: { runId: string }) => `(
-     select coalesce(jsonb_agg(jsonb_build_object('request_index', request_index, 'attempt_number', attempt_number,
-       'provider', provider, 'ticket', ticket)), '[]')
-     from open_requests where open_requests.run_id = ${runId} and ticket is not null)`;
-
 const LIST_OVERDUE = statement(
   "open_runs.list_overdue",
-  `select run_id, ${runningJobsSql({ runId: "open_runs.run_id" })} as jobs
-   from open_runs
+  `select run_id from open_runs
    where deadline_at < now() - make_interval(secs => :grace_seconds)
      and ${deadlineSql({ run: "open_runs" })} < now() - make_interval(secs => :grace_seconds)
      and not exists (
@@ -287,12 +287,13 @@ const LIST_OVERDUE = statement(
          and lease_until > now())
      and (dispatched_at is not null or not ${isSuspendedSql("open_runs.tenant_id")})
    order by deadline_at limit :limit`,
-).columns<Pick<OverdueRun, "jobs">>();
+);
 
 /**
  * Without the queued runs of suspended tenants, which get the time of the suspension back, and without runs whose
  * request is in flight: the process that sent it is alive, and its response is paid for.
  */
-export async function listOverdueRuns(db: Database, graceSeconds: number, limit: number): Promise<OverdueRun[]> {
-  return db.execute(LIST_OVERDUE, { grace_seconds: graceSeconds, limit });
+export async function listOverdueRuns(db: Database, graceSeconds: number, limit: number): Promise<string[]> {
+  const rows = await db.execute(LIST_OVERDUE, { grace_seconds: graceSeconds, limit });
+  return rows.map(({ run_id }) => run_id);
 }

@@ -1,15 +1,12 @@
 // The open runs of one tenant, and the jobs of its ended runs that are still to be canceled at their providers.
 import type { Database } from "../connect.ts";
 import { statement } from "../statement.ts";
-import type { RunningJob } from "./open-runs.ts";
 
-/** `jobs`: the jobs of the run that its providers may still be working on. */
 export type TenantOpenRun = {
   run_id: string;
   is_cancel_requested: boolean;
   /** The run did not end by itself within the time, and no request to a provider is in flight. */
   is_stuck: boolean;
-  jobs: RunningJob[];
 };
 
 const LIST = statement(
@@ -17,10 +14,7 @@ const LIST = statement(
   `select run_id, cancel_requested_at is not null as is_cancel_requested,
      coalesce(cancel_requested_at < now() - make_interval(secs => :grace_seconds), false) and not exists (
        select from attempts where attempts.run_id = open_runs.run_id and lease_until > now()
-         and state in ('intent', 'unknown')) as is_stuck,
-     (select coalesce(jsonb_agg(jsonb_build_object('request_index', request_index, 'attempt_number', attempt_number,
-        'provider', provider, 'ticket', ticket)), '[]')
-      from open_requests where open_requests.run_id = open_runs.run_id and ticket is not null) as jobs
+         and state in ('intent', 'unknown')) as is_stuck
    from open_runs where tenant_id = :tenant_id order by run_id limit :limit`,
 ).columns<Omit<TenantOpenRun, "run_id">>();
 
