@@ -18,7 +18,8 @@ export type WorkerDeployment = {
   register(): Promise<void>;
   /**
    * Returns at once if other workers serve this deployment, or if no other version has workers. Otherwise waits until
-   * the runs of this deployment have ended, for at most this time.
+   * the runs of this deployment have ended, for at most this time. A failure of PostgreSQL or the engine says nothing
+   * about the runs: what failed is tried again until the time is over.
    */
   drain(seconds: number, signal?: AbortSignal): Promise<void>;
   /** Serves again after a drain. If new runs go to another version now, they stay there. */
@@ -55,9 +56,14 @@ export async function startWorkerDeployment(
     );
   // The lease first: the deployment of a version without workers may be removed at any time.
   await renewLease();
-  await tryToRegister();
-  const loop: Loop = startLoop({ clock, log }, "worker.deployment", RENEW_MS, async () => {
+  // The lease has a loop of its own. An engine that responds slowly must not let it lapse: another worker would requeue
+  // the runs of this version under a new epoch, although they are in progress here.
+  const leaseLoop: Loop = startLoop({ clock, log }, "worker.lease", RENEW_MS, async () => {
     await renewLease();
+    return false;
+  });
+  await tryToRegister();
+  const registrationLoop: Loop = startLoop({ clock, log }, "worker.deployment", RENEW_MS, async () => {
     if (state === "serving" && !(isRegistered && (await isKnown()))) await tryToRegister();
     return false;
   });
@@ -65,12 +71,23 @@ export async function startWorkerDeployment(
   return {
     register,
     async drain(seconds, signal) {
-      await changeState("draining");
-      const other = await findSuccessor(database, clock, uri);
-      if (other === undefined) return;
-      const own = await handOver(admin, uri, other);
-      if (!own) return;
       const until = clock.monotonic() + seconds * 1000;
+      const persist = async <T>(work: () => Promise<T>): Promise<T> => {
+        for (;;) {
+          try {
+            return await work();
+          } catch (thrown) {
+            if (clock.monotonic() >= until || signal?.aborted) throw thrown;
+            log.warn({ err: thrown }, "draining this version failed; it tries again");
+            await clock.sleep(DRAIN_POLL_MS);
+          }
+        }
+      };
+      await persist(() => changeState("draining"));
+      const other = await persist(() => findSuccessor(database, clock, uri));
+      if (other === undefined) return;
+      const own = await persist(() => handOver(admin, uri, other));
+      if (!own) return;
       log.info({ deployment: uri }, "the last worker of this version waits for its runs");
       while (clock.monotonic() < until && !signal?.aborted) {
         if ((await countRuns(admin, own)) === 0) return;
@@ -81,7 +98,7 @@ export async function startWorkerDeployment(
     },
     resume: () => changeState("serving"),
     async stop() {
-      await loop.stop();
+      await Promise.all([leaseLoop.stop(), registrationLoop.stop()]);
       await releaseLeases(database, holder);
     },
   };
