@@ -84,12 +84,21 @@ const isUnavailable = (thrown: unknown) => {
 };
 
 /**
+ * SQLSTATEs with which PostgreSQL or a pooler can end a session: lost connections (08), an invalid account (28),
+ * timeouts of a transaction (25P03, 25P04), exhausted resources (53), shutdown (57P), errors of the system (58) and
+ * internal ones (XX).
+ */
+const SESSION_END_CODES = /^(08|28|53|57P|58|XX)|^(25P03|25P04)$/;
+
+/**
  * Whether PostgreSQL reported that it rolled the statement back. False if the connection was lost or the session was
- * ended: the statement may have been committed, and its response lost.
+ * ended: the statement may have been committed, and its response lost. Decided by the SQLSTATE, because the driver only
+ * knows the severity in the language of the server (`lc_messages`).
  */
 export function isRolledBack(thrown: unknown): boolean {
   const error = thrown instanceof Fault ? thrown.cause : thrown;
-  return error instanceof pg.DatabaseError && error.severity === "ERROR";
+  if (!(error instanceof pg.DatabaseError) || error.code === undefined) return false;
+  return !SESSION_END_CODES.test(error.code) && !/^(FATAL|PANIC)$/.test(error.severity ?? "");
 }
 
 /** PostgreSQL ends a statement after `statementMs`; this process gives up waiting `marginMs` later. */
