@@ -1,7 +1,9 @@
-// Sends requests to providers over keep-alive connections and reads whole responses, with limits on time and size.
+// Sends requests to providers over keep-alive connections and reads whole responses, with limits on time and size. A
+// request that fails is marked as unsent if it is certain that none of its bytes was written to a connection.
 import { Agent, type Dispatcher, request } from "undici";
 import type { Clock } from "../kit/clock.ts";
 import { systemClock } from "../kit/system-clock.ts";
+import { unsentRequest } from "../kit/unsent-request.ts";
 
 export const CONNECTIONS_PER_ORIGIN = 128;
 const CONNECT_MS = 5000;
@@ -17,22 +19,39 @@ type Reply = { status: number; header(name: string): string | undefined; text: s
 
 export type ProviderHttpClient = { send(url: string, options: Options): Promise<Reply>; close(): Promise<void> };
 
-/** Throws only for connection errors. Every HTTP response is returned, whatever its status. */
-export function createProviderHttpClient(clock: Pick<Clock, "after"> = systemClock): ProviderHttpClient {
-  const dispatcher = new Agent({
-    connections: CONNECTIONS_PER_ORIGIN,
+/** Whether the request got a connection. undici writes its first bytes right after that. */
+type Transmission = { hasStarted: boolean };
+
+/**
+ * Throws only for connection errors, with `isUnsentRequest` if the request never got a connection. Every HTTP response
+ * is returned, whatever its status.
+ */
+export function createProviderHttpClient(
+  clock: Pick<Clock, "after"> = systemClock,
+  { connections = CONNECTIONS_PER_ORIGIN } = {},
+): ProviderHttpClient {
+  const agent = new Agent({
+    connections,
     connect: { timeout: CONNECT_MS },
     // Each request has its own timeout: synchronous providers respond only when the image is ready.
     headersTimeout: 0,
     bodyTimeout: 0,
     maxResponseSize: MAX_RESPONSE_BYTES,
   });
+  const dispatcher = agent.compose(watchTransmission);
   return {
     async send(url, { method, headers, body, timeoutSeconds }) {
+      const transmission: Transmission = { hasStarted: false };
       const limit = new AbortController();
+      const timeout = Promise.withResolvers<never>();
       // Cleared after the response, so that no timer outlives its request.
-      const timer = clock.after(timeoutSeconds * 1000, () => limit.abort(new Error("the provider took too long")));
-      try {
+      const timer = clock.after(timeoutSeconds * 1000, () => {
+        const reason = new Error("the provider took too long");
+        limit.abort(reason);
+        // undici ends a request that waits for a connection only when it gets one. Aborted, it is not written then.
+        if (!transmission.hasStarted) timeout.reject(reason);
+      });
+      const exchange = async () => {
         const packed = body instanceof FormData ? await encodeForm(body) : { headers: {}, body: body ?? null };
         const response = await request(url, {
           method: method as "POST",
@@ -40,17 +59,34 @@ export function createProviderHttpClient(clock: Pick<Clock, "after"> = systemClo
           body: packed.body,
           dispatcher,
           signal: limit.signal,
+          opaque: transmission,
         });
         const text = await readText(response.body);
         const header = (name: string) => [response.headers[name.toLowerCase()]].flat()[0];
         return { status: response.statusCode, header, text };
+      };
+      try {
+        return await Promise.race([exchange(), timeout.promise]);
+      } catch (thrown) {
+        throw transmission.hasStarted ? thrown : unsentRequest(thrown);
       } finally {
         timer.stop();
       }
     },
-    close: () => dispatcher.close(),
+    close: () => agent.close(),
   };
 }
+
+/** Notes in the request's `opaque` that it got a connection, and was not aborted before. */
+const watchTransmission: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (options, handler) => {
+  const transmission = (options as { opaque?: Transmission }).opaque;
+  const { onRequestStart } = handler;
+  handler.onRequestStart = (controller, context) => {
+    onRequestStart?.call(handler, controller, context);
+    if (transmission && !controller.aborted) transmission.hasStarted = true;
+  };
+  return dispatch(options, handler);
+};
 
 /** Larger responses get a buffer of their own. */
 const MAX_SCRATCH_BYTES = 8 * 1024 * 1024;

@@ -1,7 +1,9 @@
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import { createServer, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
+import { until } from "../../test/support/until.ts";
 import { systemClock } from "../kit/system-clock.ts";
 import { createProviderHttpClient, type ProviderHttpClient } from "../outbound/provider-http-client.ts";
 import { callProvider, readProviderFailure } from "./call-provider.ts";
@@ -10,6 +12,7 @@ import type { ProviderContext } from "./provider.ts";
 let server: Server;
 let origin: string;
 let sender: ProviderHttpClient;
+const hanging = new Map<string, ServerResponse>();
 const heard: { url: string; authorization: string | undefined }[] = [];
 
 beforeAll(async () => {
@@ -17,7 +20,7 @@ beforeAll(async () => {
     heard.push({ url: request.url!, authorization: request.headers.authorization });
     const [, word, value] = request.url!.split("/");
     if (word === "reset") return void request.socket.resetAndDestroy();
-    if (word === "hang") return;
+    if (word === "hang") return void hanging.set(request.url!, response);
     if (word === "garbage") return void response.writeHead(200).end("<html>");
     if (word === "busy") response.setHeader("retry-after", "7");
     if (word === "later") response.setHeader("retry-after", decodeURIComponent(request.url!.split("/")[3]!));
@@ -136,6 +139,56 @@ describe("a request to a provider", () => {
       (thrown) => thrown,
     );
     expect(readProviderFailure(failed).kind).toBe("unsent");
+  });
+
+  it("fails as unsent if the TLS handshake fails", async () => {
+    const before = heard.length;
+    const encrypted = origin.replace("http:", "https:");
+    const request = { origin: encrypted, url: `${encrypted}/ok`, body: {}, reply: z.any() };
+    const failed = await callProvider(context, request).catch((thrown) => thrown);
+    expect(readProviderFailure(failed).kind).toBe("unsent");
+    expect(heard).toHaveLength(before);
+  });
+
+  it.each([
+    ["EHOSTUNREACH", "read"],
+    ["ENETUNREACH", "write"],
+    ["ETIMEDOUT", "read"],
+    ["EPIPE", "write"],
+    ["ECONNREFUSED", "read"],
+  ])("has an unknown outcome if its connection fails with %s while it is in flight", async (code, syscall) => {
+    let socket: Socket | undefined;
+    const keepSocket = (message: unknown) => {
+      socket = (message as { socket: Socket }).socket;
+    };
+    const url = `/hang/${code}`;
+    subscribe("undici:client:sendHeaders", keepSocket);
+    const kind = kindOf(url);
+    // The provider has the request, and may do and charge for the job.
+    await until(() => heard.some((each) => each.url === url));
+    unsubscribe("undici:client:sendHeaders", keepSocket);
+    socket!.destroy(Object.assign(new Error(`${syscall} ${code}`), { code, syscall }));
+    expect(await kind).toBe("unknown");
+  });
+
+  it("fails as unsent if it gets no connection in time, and is not sent when it gets one later", async () => {
+    const single = createProviderHttpClient(systemClock, { connections: 1 });
+    const send: ProviderContext<unknown>["send"] = (url, request) =>
+      single.send(url, { ...request, timeoutSeconds: url.endsWith("/queued") ? 0.2 : 60 });
+    const submit = (path: string) =>
+      callProvider({ ...context, send }, { origin, url: `${origin}${path}`, body: {}, reply: z.any() }).then(
+        () => "none",
+        (thrown) => readProviderFailure(thrown).kind,
+      );
+    const occupying = submit("/hang/first");
+    await until(() => heard.some(({ url }) => url === "/hang/first"));
+    expect(await submit("/ok/queued")).toBe("unsent");
+    hanging.get("/hang/first")!.end('{"id":"j1"}');
+    expect(await occupying).toBe("none");
+    // One more request on the connection that is free now: had the first one been sent, it would be before it.
+    expect(await submit("/ok/later")).toBe("none");
+    expect(heard.filter(({ url }) => url === "/ok/queued")).toEqual([]);
+    await single.close();
   });
 
   it("sends credentials to no other origin", async () => {

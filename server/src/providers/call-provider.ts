@@ -2,13 +2,14 @@
 // resubmitted blindly.
 import type { z } from "zod";
 import { Fault, type FaultCode } from "../faults.ts";
+import { isUnsentRequest } from "../kit/unsent-request.ts";
 import type { ProviderContext } from "./provider.ts";
 
 /**
  * `busy`: not accepted, retry later. `refused`: not accepted, permanent. `over_limit`: not accepted, because the job
- * exceeds a limit of this offer; another offer can be asked. `unsent`: the request never left this host. `failed`: the
- * provider reported a failure. `unknown`: sent, outcome unknown. `gone`: the provider lost the job and will never
- * finish it, so it may be resubmitted.
+ * exceeds a limit of this offer; another offer can be asked. `unsent`: certainly no byte of the request was sent.
+ * `failed`: the provider reported a failure. `unknown`: sent, outcome unknown. `gone`: the provider lost the job and
+ * will never finish it, so it may be resubmitted.
  */
 export type ProviderFailureKind = "busy" | "refused" | "over_limit" | "unsent" | "failed" | "unknown" | "gone";
 export type ProviderFailure = {
@@ -73,8 +74,6 @@ function parseRetryAfter(header: string | undefined, now: number): number | unde
   return Number.isNaN(seconds) ? undefined : Math.max(seconds, MIN_RETRY_AFTER_SECONDS);
 }
 
-const NOT_SENT_ERRORS = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|UND_ERR_CONNECT_TIMEOUT|EHOSTUNREACH|ENETUNREACH/;
-
 export async function callProvider<Reply>(
   context: ProviderContext<unknown>,
   request: ProviderRequest<Reply>,
@@ -116,9 +115,7 @@ async function send(context: ProviderContext<unknown>, request: ProviderRequest<
   } catch (thrown) {
     // The context refused to send, and says so itself.
     if (thrown instanceof Fault) throw thrown;
-    const { code, cause } = thrown as { code?: string; cause?: { code?: string } };
-    const kind = NOT_SENT_ERRORS.test(code ?? cause?.code ?? "") ? "unsent" : "unknown";
-    throw providerFault("provider_error", { kind, cause: thrown });
+    throw providerFault("provider_error", { kind: isUnsentRequest(thrown) ? "unsent" : "unknown", cause: thrown });
   }
 }
 

@@ -5,6 +5,7 @@ import { bytesOf, catchFault, useFalHarness } from "../../test/fake-vendors/fal/
 import { createFakeProviderContext } from "../../test/fake-vendors/provider-context.ts";
 import { createSampleJob } from "../../test/fake-vendors/sample-jobs.ts";
 import { until } from "../../test/support/until.ts";
+import { unsentRequest } from "../kit/unsent-request.ts";
 import { canServe } from "./adjust-parameters.ts";
 import { fal } from "./fal.ts";
 import type { Offer, SendRequest } from "./provider.ts";
@@ -134,7 +135,7 @@ describe("cancel", () => {
 
   it("fails if fal is unreachable", async () => {
     const ticket = await submit("fal-ai/flux/dev");
-    const context = contextOf({ send: () => Promise.reject(Object.assign(new Error(), { code: "ECONNREFUSED" })) });
+    const context = contextOf({ send: () => Promise.reject(unsentRequest("ECONNREFUSED")) });
     expect(await catchFault(fal.cancel!(ticket, context))).toMatchObject({ kind: "unsent" });
   });
 });

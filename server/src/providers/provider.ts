@@ -170,7 +170,10 @@ export type JobDone = { state: "done"; outputs: ProviderOutput[]; data?: JsonObj
 /** `progress` is between 0 and 1. */
 export type JobProgress = { state: "running"; ticket: Ticket; progress?: number } | JobDone;
 
-/** Sends one request and reads the whole response. A timeout throws like a lost connection. */
+/**
+ * Sends one request and reads the whole response. A timeout throws like a lost connection. `isUnsentRequest` is true
+ * for what it throws if certainly no byte of the request was sent.
+ */
 export type SendRequest = (
   url: string,
   request: { method: string; headers: Record<string, string>; body?: string | Uint8Array | FormData | undefined },
