@@ -206,6 +206,7 @@ describe("collecting", () => {
   it.each([
     ["is busy", providerBusy("429")],
     ["does not respond", new Error("socket hang up")],
+    ["cannot be reached", providerFault("provider_error", { kind: "unsent" })],
   ])("takes the job for running if the provider %s", async (_, thrown) => {
     fake.poll = () => Promise.reject(thrown);
     expect(await collect()).toMatchObject({ state: "running" });
