@@ -1,5 +1,6 @@
 // Records when a campaign disturbed which component. The checks use it to tell an unknown outcome that a fault explains
 // from one that Gesso caused itself.
+import type { CheckResult } from "../support/check-result.ts";
 import type { ProcessName, TestEnvironment } from "../support/test-environment.ts";
 
 type FaultInterval = { name: string; from: number; to: number };
@@ -10,9 +11,16 @@ type FaultInterval = { name: string; from: number; to: number };
  */
 const HARMLESS_TO_RESULTS = ["storage_cut", "storage_read_only", "clock_shifted", "database_slow", "engine_partition"];
 
+/** How often a fault met each of its targets, such as a statement or the connections to a component. */
+export type FaultHits = Record<string, number>;
+
 export type FaultLog = {
   /** Records the fault for as long as `work` takes. */
   during<T>(name: string, work: () => Promise<T>): Promise<T>;
+  /** Records what a fault hit. Counts of the same fault and target are added. */
+  addHits(name: string, hits: FaultHits): void;
+  /** Fails for a fault that has hit nothing: its injection tests nothing any more. */
+  checkHits(): CheckResult;
   /** Records a process that exited at a crash point. */
   addKill(name: string): void;
   /** Whether a fault that can lose a response was present between these two times, in milliseconds. */
@@ -24,6 +32,7 @@ export type FaultLog = {
 
 export function createFaultLog(): FaultLog {
   const intervals: FaultInterval[] = [];
+  const hitsByTarget = new Map<string, number>();
   let kills = 0;
   const log: FaultLog = {
     async during(name, work) {
@@ -35,6 +44,22 @@ export function createFaultLog(): FaultLog {
       } finally {
         interval.to = Date.now();
       }
+    },
+    addHits(name, hits) {
+      const targets = Object.keys(hits).length > 0 ? Object.entries(hits) : [["anything", 0] as const];
+      for (const [target, count] of targets) {
+        const key = `${name}: ${target}`;
+        hitsByTarget.set(key, (hitsByTarget.get(key) ?? 0) + count);
+      }
+    },
+    checkHits() {
+      const all = [...hitsByTarget];
+      const missed = all.filter(([, count]) => count === 0).map(([target]) => target);
+      return {
+        invariant: "every injected fault hit each of its targets",
+        passed: missed.length === 0,
+        observed: `${missed.length > 0 ? `missed ${missed.join(", ")}; ` : ""}${all.map((each) => each.join(" ")).join(", ")}`,
+      };
     },
     addKill(name) {
       kills++;

@@ -47,8 +47,9 @@ export async function injectedFaultCampaign(
     for (let round = 0; round < size.rounds; round++) {
       for (const [name, inject] of kinds) {
         await pause(2500);
-        await environment.faults.during(name, () => inject(environment, submitSlowly));
-        log(`${name}, round ${round + 1}`);
+        const hits = await environment.faults.during(name, () => inject(environment, submitSlowly));
+        environment.faults.addHits(name, hits);
+        log(`${name}, round ${round + 1}: ${JSON.stringify(hits)}`);
       }
     }
     await pause(1000);
@@ -57,7 +58,7 @@ export async function injectedFaultCampaign(
     await waitUntilAllEnded(environment, 240);
     return {
       name: `${posted.length} runs, ${kinds.length} kinds of faults, each injected ${size.rounds} times`,
-      results: await checkInvariants(environment, posted),
+      results: [...(await checkInvariants(environment, posted)), environment.faults.checkHits()],
       notes: [`faults: ${environment.faults.summary()}`],
       counts: { runs: posted.length, kills: environment.faults.killCount() },
     };

@@ -166,6 +166,7 @@ async function killAtCrashPoints(campaign: VendorCampaign, rounds: number, log: 
         campaign.environment.waitForExit("worker").then(() => true),
         pause(30_000).then(() => false),
       ]);
+      campaign.faults.addHits("crash point", { [crashPoint]: died ? 1 : 0 });
       if (died) campaign.faults.addKill(crashPoint);
       if (died) kills++;
       else await campaign.environment.kill("worker");
@@ -269,6 +270,7 @@ async function checkVendorLedgers(campaign: VendorCampaign): Promise<CheckResult
       passed: unexpected.length === 0,
       observed: JSON.stringify(unexpected.slice(0, 3).map(({ vendor, crashPoint }) => [vendor, crashPoint])),
     },
+    faults.checkHits(),
     ...(await checkUnknownOutcomes(environment, jobs, faults)),
     await checkOutputs(
       environment,

@@ -31,7 +31,7 @@ export async function checkServerLoss(check: Check, servers: ComfyuiProcess[], g
     const lossy = createAdapterClient([`http://127.0.0.1:${proxy.port}`], graphs);
     const before = countPrompts();
     const at = lossy.context();
-    proxy.swallowResponseTo("POST /prompt");
+    proxy.swallowResponseTo((data) => data.includes("POST /prompt"));
     const failure = await describeFailure(lossy.submit("flux-dev", {}, at));
     const found = await comfyui.findJob!(at);
     const outputs = found ? await lossy.waitForOutputs(found) : [];

@@ -6,6 +6,8 @@ export type TcpProxy = {
   port: number;
   /** How many connections were opened so far. */
   connectionCount(): number;
+  /** How often a fault of this proxy met something: a connection it closed or refused, data it dropped or delayed. */
+  hits(): ProxyHits;
   /** Closes every connection now. New ones pass. */
   cut(): void;
   /** Connections that exist now stay open and carry nothing any more, as if the host had vanished. New ones pass. */
@@ -17,18 +19,22 @@ export type TcpProxy = {
   /** Cuts a connection instead of forwarding the first server data that `matches`, then forwards as before. */
   swallowResponse(matches: (data: Buffer) => boolean): void;
   /**
-   * Cuts a connection instead of forwarding the response to the next request that contains `text`: the server has
-   * performed the request and the client does not know.
+   * Cuts a connection instead of forwarding the response to the next request that `matches`: the server has performed
+   * the request and the client does not know. Undefined: no longer.
    */
-  swallowResponseTo(text: string): void;
+  swallowResponseTo(matches: ((data: Buffer) => boolean) | undefined): void;
   /** Closes the connection of each request that `matches`, so many milliseconds after its data was forwarded. */
   cutRequests(matches: (data: Buffer) => boolean, afterMs: number): void;
   /** Holds everything back for this long before it is forwarded. 0: forwards at once. */
   delay(ms: number): void;
   /** Calls `onRequest` with everything clients send, before it is forwarded. */
   onRequest(listener: (data: Buffer) => void): void;
+  /** Calls `onResponse` with everything the server sends, before it is forwarded. */
+  onResponse(listener: (data: Buffer) => void): void;
   close(): Promise<void>;
 };
+
+export type ProxyHits = { cut: number; refused: number; dropped: number; delayed: number; swallowed: number };
 
 type Link = { client: Socket; server: Socket; isFrozen: boolean; isSwallowed: boolean };
 
@@ -37,10 +43,12 @@ export async function startTcpProxy(targetPort: number | (() => number)): Promis
   let selectTarget = typeof targetPort === "number" ? () => targetPort : targetPort;
   const links = new Set<Link>();
   const listeners: ((data: Buffer) => void)[] = [];
+  const responseListeners: ((data: Buffer) => void)[] = [];
+  const hits: ProxyHits = { cut: 0, refused: 0, dropped: 0, delayed: 0, swallowed: 0 };
   let opened = 0;
   let isRefusing = false;
   let swallow: ((data: Buffer) => boolean) | undefined;
-  let swallowedRequest: string | undefined;
+  let swallowedRequest: ((data: Buffer) => boolean) | undefined;
   let delayMs = 0;
   let cutRequest: { matches(data: Buffer): boolean; afterMs: number } | undefined;
 
@@ -51,20 +59,24 @@ export async function startTcpProxy(targetPort: number | (() => number)): Promis
   };
   /** Timers of equal length fire in order, so delayed data stays in order. */
   const forward = (link: Link, to: Socket, data: Buffer) => {
-    if (link.isFrozen) return;
-    if (delayMs === 0) to.write(data);
-    else setTimeout(() => !link.isFrozen && !to.destroyed && to.write(data), delayMs);
+    if (link.isFrozen) return void hits.dropped++;
+    if (delayMs === 0) return void to.write(data);
+    hits.delayed++;
+    setTimeout(() => !link.isFrozen && !to.destroyed && to.write(data), delayMs);
   };
   const server = createServer((client) => {
     opened++;
     client.on("error", () => {});
-    if (isRefusing) return void client.destroy();
+    if (isRefusing) {
+      hits.refused++;
+      return void client.destroy();
+    }
     const link: Link = { client, server: connect(selectTarget(), "127.0.0.1"), isFrozen: false, isSwallowed: false };
     links.add(link);
     link.server.on("error", () => {});
     client.on("data", (data) => {
       for (const listener of listeners) listener(data);
-      if (swallowedRequest !== undefined && data.includes(swallowedRequest)) {
+      if (swallowedRequest?.(data)) {
         swallowedRequest = undefined;
         link.isSwallowed = true;
       }
@@ -72,9 +84,10 @@ export async function startTcpProxy(targetPort: number | (() => number)): Promis
       if (cutRequest?.matches(data)) setTimeout(end, cutRequest.afterMs, link);
     });
     link.server.on("data", (data) => {
-      if (link.isSwallowed) return end(link);
-      if (swallow?.(data)) {
-        swallow = undefined;
+      for (const listener of responseListeners) listener(data);
+      if (link.isSwallowed || swallow?.(data)) {
+        if (!link.isSwallowed) swallow = undefined;
+        hits.swallowed++;
         return end(link);
       }
       forward(link, client, data);
@@ -91,7 +104,11 @@ export async function startTcpProxy(targetPort: number | (() => number)): Promis
   return {
     port,
     connectionCount: () => opened,
-    cut: () => [...links].forEach(end),
+    hits: () => ({ ...hits }),
+    cut: () => {
+      hits.cut += links.size;
+      [...links].forEach(end);
+    },
     freeze: () => {
       for (const link of links) link.isFrozen = true;
     },
@@ -104,8 +121,8 @@ export async function startTcpProxy(targetPort: number | (() => number)): Promis
     swallowResponse: (matches) => {
       swallow = matches;
     },
-    swallowResponseTo: (text) => {
-      swallowedRequest = text;
+    swallowResponseTo: (matches) => {
+      swallowedRequest = matches;
     },
     cutRequests: (matches, afterMs) => {
       cutRequest = { matches, afterMs };
@@ -114,6 +131,7 @@ export async function startTcpProxy(targetPort: number | (() => number)): Promis
       delayMs = ms;
     },
     onRequest: (listener) => void listeners.push(listener),
+    onResponse: (listener) => void responseListeners.push(listener),
     close: async () => {
       for (const link of links) end(link);
       await new Promise((done) => server.close(done));
