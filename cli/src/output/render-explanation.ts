@@ -44,6 +44,10 @@ function renderTimeline({ timeline }: RunExplanation): string[] {
   });
 }
 
+/** A take-over is not a request: another worker may have saved what the first one left. */
+const renderSends = ({ sends, take_overs }: RunExplanation["attempts"][number]) =>
+  take_overs === 0 ? sends : `${sends}, taken over ${take_overs === 1 ? "once" : `${take_overs} times`}`;
+
 const renderAttempts = ({ attempts }: RunExplanation): string[] =>
   attempts.length === 0
     ? ["None: nothing was submitted to a provider."]
@@ -54,7 +58,7 @@ const renderAttempts = ({ attempts }: RunExplanation): string[] =>
           offer: `${attempt.provider} ${attempt.upstream ?? ""}`.trim(),
           state: attempt.state,
           price: attempt.price === null ? "unknown" : formatAmount(attempt.price),
-          sent: attempt.sends,
+          sent: renderSends(attempt),
           outcome: attempt.error?.code ?? (attempt.ticket ? `ticket ${attempt.ticket.id ?? "stored"}` : ""),
         })),
         ["job", "try", "offer", "state", "price", "sent", "outcome"],

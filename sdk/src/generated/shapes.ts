@@ -1164,8 +1164,10 @@ export type RunExplanation = {
       state: "intent" | "submitted" | "succeeded" | "failed" | "unknown" | "abandoned" | (string & {});
       /** Expected charge of the provider in US dollars. null: unknown */
       price: number | null;
-      /** How often the request was sent with the same idempotency key */
+      /** How many requests with the same idempotency key were sent, as far as the workers reported it. A worker that dies while it sends reports nothing */
       sends: number;
+      /** How often a worker took over the attempt after its lease had expired, to send again or to save a response */
+      take_overs: number;
       /** The provider's ID of the job */
       ticket: Record<string, unknown> | null;
       error: Fault | null;

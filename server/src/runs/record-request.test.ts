@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { systemClock } from "../kit/system-clock.ts";
+import { unsentRequest } from "../kit/unsent-request.ts";
+import { providerFault } from "../providers/call-provider.ts";
 import type { ProviderContext } from "../providers/provider.ts";
 import { recordRequests } from "./record-request.ts";
 
@@ -33,6 +35,26 @@ describe("the record of a request to a provider", () => {
     await used.send("https://rest.fal.ai/upload", { method: "POST", headers, body: "{}" });
     await used.send("https://queue.fal.run/x", { method: "POST", headers, body: '{"prompt":"a tree","seed":7}' });
     expect(request()).toEqual({ method: "POST", path: "/x", body: { prompt: "a tree", seed: 7 } });
+  });
+
+  it("leaves out a request of which no byte was sent, and has one whose response was lost", async () => {
+    const failures: Record<string, Error> = {
+      "/refused": unsentRequest("ECONNREFUSED"),
+      "/expired": providerFault("provider_error", { kind: "unsent" }),
+      "/lost": new Error("socket hang up"),
+    };
+    const send = async (url: string) => {
+      const failure = failures[new URL(url).pathname];
+      if (failure) throw failure;
+      return { status: 200, header: () => undefined, text: "{}" };
+    };
+    const { context: used, request } = recordRequests({ ...context, send });
+    const post = (path: string) => used.send(`https://queue.fal.run${path}`, { method: "POST", headers, body: "{}" });
+    for (const path of ["/refused", "/expired"]) await expect(post(path)).rejects.toBe(failures[path]);
+    expect(request()).toBeUndefined();
+    await expect(post("/lost")).rejects.toThrow("socket hang up");
+    await expect(post("/refused")).rejects.toBe(failures["/refused"]);
+    expect(request()).toMatchObject({ path: "/lost" });
   });
 
   it("has no credential, callback URL or image", async () => {

@@ -1,6 +1,8 @@
 // Records the request that was sent to a provider, to explain a result later. Users of the API can read the record, so
 // it has only the parameters listed here: no URL, header, secret, host or file content. An unknown field is left out.
+import { Fault } from "../faults.ts";
 import type { JsonObject } from "../kit/schemas/run.ts";
+import { isUnsentRequest } from "../kit/unsent-request.ts";
 import type { ProviderContext } from "../providers/provider.ts";
 
 const MAX_TEXT_LENGTH = 2000;
@@ -22,7 +24,10 @@ const SHOWN_PARAMETERS = new Set(
 /** Names of fields with files. A record shows the media type and size. */
 const FILE_NAME = /image|mask|^file|^uri$|^data$|^video$|^init/;
 
-/** Wraps the context so that `request` returns the last request sent through it: the one that submits the job. */
+/**
+ * Wraps the context so that `request` returns the last request sent through it: the one that submits the job. Undefined
+ * if no byte of any request was sent.
+ */
 export function recordRequests(context: ProviderContext<unknown>): {
   context: ProviderContext<unknown>;
   request(): JsonObject | undefined;
@@ -31,9 +36,17 @@ export function recordRequests(context: ProviderContext<unknown>): {
   return {
     context: {
       ...context,
-      send: (url, request) => {
-        last = { url, method: request.method, body: request.body };
-        return context.send(url, request);
+      send: async (url, request) => {
+        const record = { url, method: request.method, body: request.body };
+        try {
+          const response = await context.send(url, request);
+          last = record;
+          return response;
+        } catch (thrown) {
+          // A fault of the context itself, such as an expired lease, comes before the request.
+          if (!isUnsentRequest(thrown) && !(thrown instanceof Fault)) last = record;
+          throw thrown;
+        }
       },
     },
     request: () =>

@@ -99,6 +99,10 @@ function watchStuckRequest(services: SendDependencies, { offer }: ResolvedReques
 /** `sentRequest` is undefined if nothing was sent. `wasStuck`: the request was counted as a failure while it waited. */
 type SubmitFailure = { thrown: unknown; sentRequest: JsonObject | undefined; wasStuck: boolean };
 
+/** An upload may have been sent before a submission that was not. It is not the request of the attempt. */
+const submissionOf = (kind: ProviderFailureKind, sentRequest: JsonObject | undefined) =>
+  kind === "unsent" ? undefined : sentRequest;
+
 async function handleSubmitFailure(
   services: SendDependencies,
   request: ResolvedRequest,
@@ -112,7 +116,7 @@ async function handleSubmitFailure(
   const fault = toFault(thrown);
   const isUnsent = (kind === "unknown" && sentRequest === undefined) || cause === LEASE_EXPIRED;
   if (attempt.mayBeAccepted && (isUnsent || kind === "busy" || kind === "unsent")) {
-    await expireAttemptLease(database, attempt, sentRequest);
+    await expireAttemptLease(database, attempt, submissionOf(kind, sentRequest));
     return { state: "wait", attemptNumber, delaySeconds: retryAfterSeconds ?? RESEND_SECONDS };
   }
   if (isUnsent) return handleUnsentFailure(services, attempt, fault);
@@ -139,7 +143,7 @@ async function handleSubmitFailure(
   const retry = decideRetry({ kind, failoverOffer, retryAfterSeconds, attemptNumber });
   const hasFailed = await failAttempt(database, attempt, {
     fault: fault.body(),
-    request: sentRequest,
+    request: submissionOf(kind, sentRequest),
     isFinal: !retry,
   });
   if (!hasFailed) return resolveTakenOver(attempt);

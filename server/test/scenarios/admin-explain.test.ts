@@ -42,7 +42,9 @@ describe("admin.explain", () => {
     expect(namesOf(run)).toEqual([
       ...["accepted", "begun", "submitting", "accepted by provider", "attempt failed", "failed"],
     ]);
-    expect(run.attempts).toMatchObject([{ try: 1, provider: "sandbox", state: "failed", price: 0.02, sends: 1 }]);
+    expect(run.attempts).toMatchObject([
+      { try: 1, provider: "sandbox", state: "failed", price: 0.02, sends: 1, take_overs: 0 },
+    ]);
     expect(run.money).toMatchObject({ reserved: 0.02, charged: 0, released: 0.02, wasted: 0 });
     expect(run.events.map(({ type }) => type)).toEqual(["run.queued", "run.processing", "run.failed"]);
     expect(run.conclusion).toMatch(/^The run failed with provider_error: .* charged nothing\.$/);

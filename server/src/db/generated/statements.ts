@@ -1228,7 +1228,6 @@ export type StatementTypes = {
       upstream: string | null;
       state: ColumnTypes["attempts.state"];
       price: number | null;
-      send_count: number;
       ticket: ColumnTypes["attempts.ticket"] | null;
       fault: ColumnTypes["attempts.fault"] | null;
       created_at: Date;
@@ -1237,6 +1236,8 @@ export type StatementTypes = {
       submitted_at: Date | null;
       finished_at: Date | null;
       settled_charge: number | null;
+      take_overs: number | null;
+      sends: number | null;
     };
   };
   "explain.list_budgets": {

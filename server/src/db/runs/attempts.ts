@@ -26,6 +26,7 @@ export type AttemptRow = AttemptRef & {
   provider: string;
   upstream: string | null;
   state: AttemptState;
+  /** Number of leases: 1, and one more for each take-over. */
   send_count: number;
   ticket: JsonObject | null;
   fault: PublicFault | null;
@@ -114,6 +115,18 @@ export type AttemptLease = { seconds: number; leaseToken?: string | undefined; s
 /** Only an attempt without an end has a lease, and a spool that may have its response. */
 export const END_LEASE = "lease_until = null, lease_token = null, spool_id = null";
 
+/** The bit of the current lease in `sent_claims`, which has a bit for each lease whose holder has sent the request. */
+const LEASE_BIT = "1 << least(attempts.send_count - 1, 30)";
+
+/**
+ * Sets `sent_claims`. `request`: the recorded request, null unless bytes of it were written. `isProven`: the provider
+ * has the job, so that it was sent at least once, also if the worker that sent it reported nothing.
+ */
+export const recordSentSql = (request: string, { isProven = false } = {}) =>
+  `sent_claims = attempts.sent_claims | case when ${request}::jsonb is not null${
+    isProven ? " or attempts.sent_claims = 0" : ""
+  } then ${LEASE_BIT} else 0 end`;
+
 /** True if no token is given, or if this process still holds the lease. */
 const IS_LEASE_HOLDER = "(:lease_token?::uuid is null or lease_token = :lease_token?)";
 
@@ -125,7 +138,7 @@ export type LeaseHolder = { leaseToken?: string | undefined };
 const FAIL = statement(
   "attempts.fail",
   `update attempts set state = 'failed', fault = :fault, lease_until = null, finished_at = now(), is_final = :is_final,
-     request = coalesce(:request?, request)
+     request = coalesce(:request?, request), ${recordSentSql(":request?")}
    where ${IS_ATTEMPT} and state in ('intent', 'unknown', 'submitted') and ${IS_LEASE_HOLDER}
    returning run_id`,
 );
@@ -174,7 +187,8 @@ export async function renewAttemptLease(
 
 const EXPIRE_LEASE = statement(
   "attempts.expire_lease",
-  `update attempts set lease_until = now(), request = coalesce(:request?, request), spool_id = null
+  `update attempts set lease_until = now(), request = coalesce(:request?, request), spool_id = null,
+     ${recordSentSql(":request?")}
    where ${IS_ATTEMPT} and state in ('intent', 'unknown') and ${IS_LEASE_HOLDER}`,
 );
 
@@ -239,7 +253,7 @@ const SAVE_OUTPUT = statement(
      on conflict do nothing
    ), succeeded as (
      update attempts set state = 'succeeded', finished_at = now(), ${END_LEASE},
-       request = coalesce(:request?, request)
+       request = coalesce(:request?, request), ${recordSentSql(":request?", { isProven: true })}
      where ${IS_ATTEMPT} and state in ('intent', 'unknown', 'submitted') and exists (select from claim)
    )
    update planned_requests set output = coalesce(output, :output), finished_at = now()

@@ -5,7 +5,7 @@ import { SET_LAST_EVENT_XACT } from "../event-log.ts";
 import { gather } from "../gather.ts";
 import { insertSettlementSql, wastedAmountSql } from "../money/ledger.ts";
 import { statement } from "../statement.ts";
-import { type AttemptRef, END_LEASE, type RequestOutput } from "./attempts.ts";
+import { type AttemptRef, END_LEASE, type RequestOutput, recordSentSql } from "./attempts.ts";
 import { COMPLETED_PLAN } from "./completed-plan.ts";
 import { insertFilesSql } from "./insert-files.ts";
 import type { RunClaim, RunEnd } from "./open-runs.ts";
@@ -35,7 +35,7 @@ const COMPLETE = statement(
      on conflict do nothing
    ), succeeded as (
      update attempts set state = 'succeeded', finished_at = now(), ${END_LEASE},
-       request = coalesce(deleted.request, attempts.request)
+       request = coalesce(deleted.request, attempts.request), ${recordSentSql("deleted.request", { isProven: true })}
      from deleted
      where attempts.run_id = any(:run_ids::uuid[]) and attempts.run_id = deleted.run_id
        and attempts.request_index = deleted.request_index and attempts.attempt_number = deleted.attempt_number

@@ -5,7 +5,7 @@ import type { JsonObject } from "../../kit/schemas/run.ts";
 import type { Database } from "../connect.ts";
 import { gather } from "../gather.ts";
 import { statement } from "../statement.ts";
-import type { AttemptRef, AttemptState } from "./attempts.ts";
+import { type AttemptRef, type AttemptState, recordSentSql } from "./attempts.ts";
 
 /** CTE `polled`: copies the ticket of each attempt in the CTE `submitted` to its open request, for the poller. */
 const POLLED = `polled as (
@@ -29,7 +29,7 @@ const SAVE = statement(
    ), submitted as (
      update attempts set state = 'submitted', ticket = coalesce(attempts.ticket, asked.ticket),
        submitted_at = coalesce(submitted_at, now()), request = coalesce(asked.request, attempts.request),
-       lease_until = null
+       lease_until = null, ${recordSentSql("asked.request", { isProven: true })}
      from asked
      where attempts.run_id = any(:run_ids::uuid[]) and attempts.run_id = asked.run_id
        and attempts.request_index = asked.request_index and attempts.attempt_number = asked.attempt_number
@@ -93,7 +93,8 @@ const RECEIVE = statement(
        attempt_number smallint, provider text, ticket jsonb, poll_seconds float)
    ), submitted as (
      update attempts set state = 'submitted', ticket = coalesce(attempts.ticket, asked.ticket),
-       submitted_at = coalesce(submitted_at, now()), lease_until = null
+       submitted_at = coalesce(submitted_at, now()), lease_until = null,
+       ${recordSentSql("null", { isProven: true })}
      from asked
      where attempts.run_id = any(:run_ids::uuid[]) and attempts.run_id = asked.run_id
        and attempts.request_index = asked.request_index and attempts.attempt_number = asked.attempt_number

@@ -20,7 +20,16 @@ const ExplainedAttempt = z.object({
   upstream: z.string().nullable().describe("Name of the model at the provider"),
   state: z.enum(["intent", "submitted", "succeeded", "failed", "unknown", "abandoned"]),
   price: z.number().nullable().describe("Expected charge of the provider in US dollars. null: unknown"),
-  sends: z.int().describe("How often the request was sent with the same idempotency key"),
+  sends: z
+    .int()
+    .describe(
+      "How many requests with the same idempotency key were sent, as far as the workers reported it. A worker that dies while it sends reports nothing",
+    ),
+  take_overs: z
+    .int()
+    .describe(
+      "How often a worker took over the attempt after its lease had expired, to send again or to save a response",
+    ),
   ticket: z.record(z.string(), z.unknown()).nullable().describe("The provider's ID of the job"),
   error: ErrorBody.nullable(),
   created_at: time("Time of the lease, just before the request was sent"),
