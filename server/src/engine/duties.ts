@@ -26,6 +26,9 @@ import { startJobNotifications } from "./job-notifications.ts";
 import { type Loop, startLoop } from "./loop.ts";
 import { createDeploymentRetirement } from "./retire-deployments.ts";
 
+/** Every provider has a lane, and most are empty most of the time. */
+const OUTBOX_MS = 2000;
+
 export type DutyServices = Pick<
   Services,
   | "database"
@@ -60,7 +63,7 @@ export function startDuties(
     duty("expired-claims", 2000, async () => (await requeueExpiredRuns(services)) > 0),
     duty("overdue", 5000, async (signal) => (await failOverdueRuns(services, signal)) > 0),
     ...listOutboxLanes(services).map(([name, lane]) =>
-      duty(name, 1000, async (signal) => (await processOutboxLane(services, lane, signal)) > 0),
+      duty(name, OUTBOX_MS, async (signal) => (await processOutboxLane(services, lane, signal)) > 0),
     ),
     duty("engine-incarnation", 2000, async () => {
       await checkEngineIncarnation(services, engine.client, registerWorker);

@@ -16,7 +16,8 @@ it("a campaign fails if a fault missed one of its targets in all rounds, and nam
   for (const claims of [1, 2]) log.addHits("commit_swallowed", { "runs.accept": 0, "attempts.claim": claims });
   expect(log.checkHits()).toMatchObject({
     passed: false,
-    observed: "missed commit_swallowed: runs.accept; commit_swallowed: runs.accept 0, commit_swallowed: attempts.claim 3",
+    observed:
+      "missed commit_swallowed: runs.accept; commit_swallowed: runs.accept 0, commit_swallowed: attempts.claim 3",
   });
 });
 
