@@ -6,6 +6,7 @@ type Response = { status: number };
 type TracedHttp = {
   sendToProvider(url: string, request: { method: string; [name: string]: unknown }): Promise<Response>;
   fetch: (url: string, options: never) => Promise<unknown>;
+  open: (url: string, options: never) => Promise<unknown>;
 };
 type TracedStorage = {
   put(...parameters: never): Promise<unknown>;
@@ -22,7 +23,10 @@ export const traceHttp = <Http extends TracedHttp>(tracing: Tracing, http: Http)
     withStatus(tracing, describeRequest(request.method, url), () => http.sendToProvider(url, request));
   const fetch: TracedHttp["fetch"] = (url, options) =>
     tracing.inSpan(describeRequest("GET", url), () => http.fetch(url, options));
-  return { ...http, sendToProvider: send, fetch };
+  // The span ends with the headers. What becomes of the bytes is a span of the storage.
+  const open: TracedHttp["open"] = (url, options) =>
+    tracing.inSpan(describeRequest("GET", url), () => http.open(url, options));
+  return { ...http, sendToProvider: send, fetch, open };
 };
 
 export const traceStorage = <Storage extends TracedStorage>(tracing: Tracing, storage: Storage): Storage => {

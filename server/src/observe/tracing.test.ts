@@ -26,7 +26,7 @@ async function start(env: Record<string, string> = {}): Promise<Tracing> {
 it("is off without a collector, and leaves HTTP clients unchanged", async () => {
   const tracing = await createTracing(TracingEnv.parse({}), ABOUT, systemClock);
   expect(tracing).toBe(NO_TRACING);
-  const http = { sendToProvider: async () => ({ status: 200 }), fetch: async () => ({}) };
+  const http = { sendToProvider: async () => ({ status: 200 }), fetch: async () => ({}), open: async () => ({}) };
   expect(traceHttp(tracing, http)).toBe(http);
 });
 

@@ -3,7 +3,7 @@ import type { Clock } from "../kit/clock.ts";
 import { createDnsResolver } from "./dns-resolver.ts";
 import type { FetchSettings } from "./fetch-settings.ts";
 import { createFetcherClient } from "./fetcher-client.ts";
-import { createUrlFetcher, type StreamingUrlFetcher, type UrlFetcher } from "./url-fetcher.ts";
+import { createUrlFetcher, type UrlFetcher } from "./url-fetcher.ts";
 import { hostOf } from "./url-policy.ts";
 
 /** `ownUrl` is the public URL of the API, which is never fetched. */
@@ -14,7 +14,7 @@ export const createFetcherFromSettings = (env: FetchSettings, ownUrl: string, cl
   return createFetcherClient({ url: env.FETCHER_URL, token: env.FETCHER_TOKEN, checkUrl: own.checkUrl, clock });
 };
 
-export const createLocalFetcher = (env: FetchSettings, ownUrl: string, clock: Clock): StreamingUrlFetcher =>
+export const createLocalFetcher = (env: FetchSettings, ownUrl: string, clock: Clock): UrlFetcher =>
   createUrlFetcher({
     trustedOrigins: env.FETCH_ALLOW_ORIGINS,
     allowRanges: env.FETCH_ALLOW_CIDRS,

@@ -7,7 +7,7 @@ import type { Clock } from "../kit/clock.ts";
 import { systemClock } from "../kit/system-clock.ts";
 import { createTimeoutSignal } from "../kit/timeout-signal.ts";
 import { type FetchRequest, OUTCOME_COMPLETE, OUTCOME_TRAILER } from "./fetcher-server.ts";
-import { fetchFailed, readHeader, sourceTooLarge } from "./response-body.ts";
+import { fetchFailed, type OpenedDownload, parseSize, readHeader, sourceTooLarge } from "./response-body.ts";
 import { collectBytes, type FetchOptions, type UrlFetcher } from "./url-fetcher.ts";
 
 const CONNECT_MS = 2_000;
@@ -42,30 +42,36 @@ export const createFetcherClient = ({
   });
   const origin = socketPath ? "http://fetcher" : new URL(url).origin;
 
+  const open: UrlFetcher["open"] = async (address, options) => {
+    const timeout = createTimeoutSignal(clock, (options.timeoutSeconds + MARGIN_SECONDS) * 1_000);
+    const toFault = (thrown: unknown): Fault => {
+      if (thrown instanceof Fault) return thrown;
+      return timeout.signal.aborted ? fetchFailed("timeout", {}, thrown) : fetcherUnavailable(thrown);
+    };
+    try {
+      const response = await agent.request({
+        origin,
+        path: "/fetch",
+        method: "POST",
+        headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+        body: JSON.stringify(toFetchRequest(address, options)),
+        signal: options.signal ? AbortSignal.any([timeout.signal, options.signal]) : timeout.signal,
+      });
+      if (response.statusCode === 422) throw parseFetchFault(await response.body.text());
+      if (response.statusCode !== 200) throw await unexpected(response);
+      const media_type = readHeader(response, "x-media-type") ?? "application/octet-stream";
+      const size_bytes = parseSize(readHeader(response, "x-size-bytes"));
+      const bytes = readChecked(response, { maxBytes: options.maxBytes, toFault, onEnd: timeout.stop });
+      return { media_type, size_bytes, bytes };
+    } catch (thrown) {
+      timeout.stop();
+      throw toFault(thrown);
+    }
+  };
   return {
     checkUrl,
-    fetchBytes: async (address, options) => {
-      const timeout = createTimeoutSignal(clock, (options.timeoutSeconds + MARGIN_SECONDS) * 1_000);
-      try {
-        const response = await agent.request({
-          origin,
-          path: "/fetch",
-          method: "POST",
-          headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
-          body: JSON.stringify(toFetchRequest(address, options)),
-          signal: timeout.signal,
-        });
-        if (response.statusCode === 422) throw parseFetchFault(await response.body.text());
-        if (response.statusCode !== 200) throw await unexpected(response);
-        const media_type = readHeader(response, "x-media-type") ?? "application/octet-stream";
-        return await collectBytes({ media_type, bytes: readChecked(response, options.maxBytes) });
-      } catch (thrown) {
-        if (thrown instanceof Fault) throw thrown;
-        throw timeout.signal.aborted ? fetchFailed("timeout", {}, thrown) : fetcherUnavailable(thrown);
-      } finally {
-        timeout.stop();
-      }
-    },
+    open,
+    fetchBytes: async (address, options) => collectBytes(await open(address, options)),
     close: () => agent.close(),
   };
 };
@@ -79,7 +85,12 @@ const toFetchRequest = (url: string, options: FetchOptions): FetchRequest => ({
   ...(options.headers && { headers: options.headers }),
 });
 
-async function* readChecked({ body, trailers }: Dispatcher.ResponseData, maxBytes: number): AsyncGenerator<Uint8Array> {
+type BodyChecks = { maxBytes: number; toFault(thrown: unknown): Fault; onEnd(): void };
+
+async function* readChecked(
+  { body, trailers }: Dispatcher.ResponseData,
+  { maxBytes, toFault, onEnd }: BodyChecks,
+): OpenedDownload["bytes"] {
   let size = 0;
   try {
     for await (const chunk of body as AsyncIterable<Uint8Array>) {
@@ -89,7 +100,10 @@ async function* readChecked({ body, trailers }: Dispatcher.ResponseData, maxByte
     }
     const outcome = trailers[OUTCOME_TRAILER];
     if (outcome !== OUTCOME_COMPLETE) throw parseFetchFault(outcome ?? "");
+  } catch (thrown) {
+    throw toFault(thrown);
   } finally {
+    onEnd();
     body.on("error", () => undefined).destroy();
   }
 }

@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { pipeline } from "node:stream/promises";
 import { z } from "zod";
 import { Fault } from "../faults.ts";
-import type { FetchOptions, StreamingUrlFetcher } from "./url-fetcher.ts";
+import type { FetchOptions, UrlFetcher } from "./url-fetcher.ts";
 
 const MAX_CONCURRENT_FETCHES = 256;
 const MAX_REQUEST_BYTES = 64 * 1024;
@@ -17,8 +17,8 @@ const FetchRequest = z.strictObject({
   max_bytes: z
     .int()
     .min(1)
-    .max(256 * 1024 * 1024),
-  timeout_seconds: z.number().positive().max(120),
+    .max(256 * 1024 * 1024 * 1024),
+  timeout_seconds: z.number().positive().max(3600),
   trusted_origins: z.array(z.url()).max(64).optional(),
   allowed_origins: z.array(z.string()).max(256).optional(),
   headers: z.record(z.string(), z.string()).optional(),
@@ -29,7 +29,7 @@ export type FetchRequest = z.output<typeof FetchRequest>;
 export const OUTCOME_TRAILER = "x-outcome";
 export const OUTCOME_COMPLETE = "complete";
 
-type FetcherServerOptions = { fetcher: StreamingUrlFetcher; token: string };
+type FetcherServerOptions = { fetcher: UrlFetcher; token: string };
 
 export const createFetcherServer = ({ fetcher, token }: FetcherServerOptions): Server => {
   let running = 0;
@@ -65,23 +65,20 @@ const refuse = (response: ServerResponse, status: number): void => {
   response.writeHead(status, { connection: "close" }).end();
 };
 
-const respond = async (
-  fetcher: StreamingUrlFetcher,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> => {
+const respond = async (fetcher: UrlFetcher, request: IncomingMessage, response: ServerResponse): Promise<void> => {
   const fetchRequest = await readFetchRequest(request);
   if (!fetchRequest) return refuse(response, 400);
   const disconnected = new AbortController();
   response.once("close", () => disconnected.abort());
   try {
-    const { media_type, bytes } = await fetcher.open(fetchRequest.url, {
+    const { media_type, size_bytes, bytes } = await fetcher.open(fetchRequest.url, {
       ...toFetchOptions(fetchRequest),
       signal: disconnected.signal,
     });
     response.writeHead(200, {
       "content-type": "application/octet-stream",
       "x-media-type": media_type,
+      ...(size_bytes !== undefined && { "x-size-bytes": String(size_bytes) }),
       trailer: OUTCOME_TRAILER,
     });
     response.flushHeaders();

@@ -11,6 +11,8 @@ export type OutboundHttp = {
   checkUrl: UrlFetcher["checkUrl"];
   /** Fetches an untrusted URL: a customer's image or a provider's result. */
   fetch: UrlFetcher["fetchBytes"];
+  /** The same as a stream, for a file that may be too large for the memory. */
+  open: UrlFetcher["open"];
   /**
    * Sends a request to a provider. It times out before the attempt lease expires, so an expired lease means that no
    * request is in flight.
@@ -27,6 +29,7 @@ export function createOutboundHttp(settings: FetchSettings, publicUrl: string, c
   return {
     checkUrl: fetcher.checkUrl,
     fetch: fetcher.fetchBytes,
+    open: fetcher.open,
     sendToProvider: providerClient.send,
     openWebSocket: openProviderWebSocket,
     close: () => providerClient.close(),

@@ -11,7 +11,12 @@ const LOOKS_PER_GRACE = 10;
 /** Media types of web pages: an error page or a login form instead of the file. */
 const PAGES = ["text/html", "application/xhtml+xml"];
 
-export type OpenedDownload = { media_type: string; bytes: AsyncIterable<Uint8Array> };
+/** `size_bytes`: if the server has announced it. */
+export type OpenedDownload = {
+  media_type: string;
+  size_bytes?: number | undefined;
+  bytes: AsyncGenerator<Uint8Array, void, undefined>;
+};
 export type UndiciResponse = Dispatcher.ResponseData;
 
 type Reason =
@@ -35,7 +40,7 @@ export const openResponseBody = (response: UndiciResponse, { maxBytes, pace, clo
   const fault = faultOf(response, type, maxBytes);
   if (!fault) {
     const bytes = limitBody(response.body, { maxBytes, pace, clock });
-    return { media_type: type || "application/octet-stream", bytes };
+    return { media_type: type || "application/octet-stream", size_bytes: announcedSize(response), bytes };
   }
   discard(response.body);
   throw fault;
@@ -47,12 +52,19 @@ const faultOf = (response: UndiciResponse, type: string | undefined, maxBytes: n
   if (status !== 200) return fetchFailed("status", { status });
   if ((readHeader(response, "content-encoding") ?? "identity") !== "identity") return fetchFailed("encoding");
   if (PAGES.includes(String(type))) return fetchFailed("page");
-  return Number(readHeader(response, "content-length") ?? 0) > maxBytes ? sourceTooLarge(maxBytes) : undefined;
+  return (announcedSize(response) ?? 0) > maxBytes ? sourceTooLarge(maxBytes) : undefined;
 };
+
+const announcedSize = (response: UndiciResponse): number | undefined =>
+  parseSize(readHeader(response, "content-length"));
+
+/** Undefined for a text that is no number of bytes. */
+export const parseSize = (text: string | undefined): number | undefined =>
+  text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
 
 type Body = UndiciResponse["body"];
 
-async function* limitBody(body: Body, { maxBytes, pace, clock }: BodyLimits): AsyncGenerator<Uint8Array> {
+async function* limitBody(body: Body, { maxBytes, pace, clock }: BodyLimits): OpenedDownload["bytes"] {
   const beginning = clock.monotonic();
   let size = 0;
   const watch = clock.every(pace.graceMs / LOOKS_PER_GRACE, () => {

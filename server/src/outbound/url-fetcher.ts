@@ -41,11 +41,9 @@ export type UrlFetcher = {
   /** Throws `url_not_allowed` if the URL is denied by its text alone, without DNS. */
   checkUrl(url: string): void;
   fetchBytes(url: string, options: FetchOptions): Promise<FetchedFile>;
-  close(): Promise<void>;
-};
-/** A fetcher that can also stream the bytes. */
-export type StreamingUrlFetcher = UrlFetcher & {
+  /** Streams the bytes. Iterate them at once, to the end or until you leave: that closes the connection. */
   open(url: string, options: FetchOptions & { signal?: AbortSignal }): Promise<OpenedDownload>;
+  close(): Promise<void>;
 };
 
 type UrlFetcherOptions = UrlPolicySettings & {
@@ -57,7 +55,7 @@ type UrlFetcherOptions = UrlPolicySettings & {
   clock?: Clock;
 };
 
-export const createUrlFetcher = (setup: UrlFetcherOptions = {}): StreamingUrlFetcher => {
+export const createUrlFetcher = (setup: UrlFetcherOptions = {}): UrlFetcher => {
   const {
     trustedOrigins = [],
     resolve = createDnsResolver(),
@@ -78,7 +76,7 @@ export const createUrlFetcher = (setup: UrlFetcherOptions = {}): StreamingUrlFet
   const trusted = new Agent({ ...settings, connect: { timeout: wait.connectMs, allowH2: false } });
   const globallyTrusted = originsOf(trustedOrigins);
 
-  const open: StreamingUrlFetcher["open"] = async (text, options) => {
+  const open: UrlFetcher["open"] = async (text, options) => {
     const trustedNow = originsOf(options.trustedOrigins ?? []);
     const timeout = createTimeoutSignal(clock, options.timeoutSeconds * 1_000);
     const signal = options.signal ? AbortSignal.any([timeout.signal, options.signal]) : timeout.signal;
@@ -102,12 +100,12 @@ export const createUrlFetcher = (setup: UrlFetcherOptions = {}): StreamingUrlFet
       return Promise.race([response, aborted]);
     };
     try {
-      const { media_type, bytes } = openResponseBody(await followRedirects(parseWebUrl(text), request), {
+      const { bytes, ...about } = openResponseBody(await followRedirects(parseWebUrl(text), request), {
         maxBytes: options.maxBytes,
         pace,
         clock,
       });
-      return { media_type, bytes: asFaults(bytes, timeout.stop) };
+      return { ...about, bytes: asFaults(bytes, timeout.stop) };
     } catch (thrown) {
       timeout.stop();
       throw toFetchFault(thrown);
@@ -151,7 +149,7 @@ const followRedirects = async (first: URL, request: (url: URL) => Promise<Undici
   throw fetchFailed("too_many_redirects");
 };
 
-async function* asFaults(bytes: AsyncIterable<Uint8Array>, onEnd: () => void): AsyncGenerator<Uint8Array> {
+async function* asFaults(bytes: AsyncIterable<Uint8Array>, onEnd: () => void): OpenedDownload["bytes"] {
   try {
     yield* bytes;
   } catch (thrown) {
