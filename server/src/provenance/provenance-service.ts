@@ -7,6 +7,7 @@ import { splitCertificates, trustAnchorsOf } from "./certificate-chains.ts";
 import { createSignerSource, type PostBytes } from "./create-signer.ts";
 import { createManifestProcesses, type FileToSign, UnreadableManifest } from "./manifest-processes.ts";
 import { markFile, readFileParts } from "./mark-file.ts";
+import { type MarkedStream, markVideoStream } from "./mark-video-stream.ts";
 import { defaultMode, type ProvenanceMode, type ProvenanceSettings, readSigningChains } from "./settings.ts";
 import { sha256 } from "./sha256.ts";
 import { type FileVerdict, verifyFile } from "./verify-file.ts";
@@ -31,6 +32,8 @@ export type ProvenanceService = {
   canSign: boolean;
   /** Inserts metadata. Does no I/O. */
   mark(file: OutputFile & { media_type: string }): ProvenFile;
+  /** The same for a video that is too large for the memory. */
+  markStream(stream: AsyncIterable<Uint8Array>, mark: FileMark): MarkedStream;
   /** Throws `dependency_unavailable` while the signer cannot be reached. */
   sign(file: OutputFile, facts: Omit<ManifestFacts, "received" | "time">, sources: Uint8Array[]): Promise<ProvenFile>;
   /** Signs a received image, with the file as it was received as the ingredient. */
@@ -97,6 +100,7 @@ export function createProvenanceService(
       if (marked.state === "unmarked") return { bytes };
       return { bytes: marked.bytes, provenance: { status: "marked", digital_source_type } };
     },
+    markStream: markVideoStream,
     async sign({ bytes, received, mark }, facts, sources) {
       const { media_type } = facts;
       const hasManifest = readFileParts(received.bytes, received.media_type)?.manifest !== undefined;
