@@ -8,6 +8,7 @@ import { detectFormat } from "./image-size.ts";
 import { stripMetadata, undecodableImage } from "./image-structure.ts";
 import { isVideo } from "./inspect-video.ts";
 import { splitParts } from "./pixel-tasks.ts";
+import type { VideoFile } from "./ranged-file.ts";
 import type { VideoFrames } from "./video-frames.ts";
 
 export type ThumbnailFile = { bytes: Uint8Array; media_type: "image/webp"; width: number; height: number };
@@ -16,7 +17,7 @@ export type Thumbnails = { small: ThumbnailFile; large: ThumbnailFile; thumbhash
 
 export type ThumbnailMaker = {
   /** Thumbnails of an image, or of the first frame of a video. Undefined if they are switched off. */
-  make(bytes: Uint8Array, options?: { hasFingerprint?: boolean }): Promise<Thumbnails | undefined>;
+  make(file: VideoFile, options?: { hasFingerprint?: boolean }): Promise<Thumbnails | undefined>;
   /** Fingerprints that an image, or the first frame of a video, can be found by. Empty if it has no structure. */
   fingerprints(bytes: Uint8Array): Promise<string[]>;
 };
@@ -37,9 +38,9 @@ const FINGERPRINT = new RegExp(`^[01]{${FINGERPRINT_BITS}}$`);
 type ThumbnailOptions = { decoders: Pick<DecoderPool, "perform">; videoFrames: VideoFrames; isEnabled: boolean };
 
 export const createThumbnailMaker = ({ decoders, videoFrames, isEnabled }: ThumbnailOptions): ThumbnailMaker => ({
-  async make(bytes, { hasFingerprint = false } = {}) {
+  async make(file, { hasFingerprint = false } = {}) {
     if (!isEnabled) return undefined;
-    const { orientation, clean } = await readImage(videoFrames, bytes);
+    const { orientation, clean } = await readImage(videoFrames, file);
     const header = { work: "thumbnails", sides: Object.values(THUMBNAIL_SIDES), orientation, hasFingerprint };
     return readThumbnails(await decoders.perform({ header, bytes: clean }, LIMITS));
   },
@@ -53,8 +54,10 @@ export const createThumbnailMaker = ({ decoders, videoFrames, isEnabled }: Thumb
   },
 });
 
-async function readImage(videoFrames: VideoFrames, bytes: Uint8Array) {
-  const image = isVideo(bytes) ? await videoFrames.extract(bytes, "first") : bytes;
+/** Only videos are read in ranges. */
+async function readImage(videoFrames: VideoFrames, file: VideoFile) {
+  const isImage = file instanceof Uint8Array && !isVideo(file);
+  const image = isImage ? file : await videoFrames.extract(file, "first");
   const structure = readStructure(image);
   return { orientation: structure.orientation, clean: stripMetadata(image, structure) };
 }

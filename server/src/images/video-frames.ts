@@ -3,7 +3,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import {
-  BufferSource,
   BufferTarget,
   EncodedPacketSink,
   EncodedVideoPacketSource,
@@ -11,16 +10,18 @@ import {
   MP4,
   Mp4OutputFormat,
   Output,
+  type Source,
 } from "mediabunny";
 import { Fault } from "../faults.ts";
 import type { Clock } from "../kit/clock.ts";
 import { createSemaphore, type DecoderPool } from "./decoder-pool.ts";
 import { PATH } from "./decoder-process.ts";
 import { runIsolatedProgram } from "./isolated-program.ts";
+import { openMediaSource, type VideoFile } from "./ranged-file.ts";
 
 export type VideoFrames = {
   /** The first or last frame as a PNG. The caller inspects it like any other file. */
-  extract(video: Uint8Array, frame: "first" | "last"): Promise<Uint8Array>;
+  extract(video: VideoFile, frame: "first" | "last"): Promise<Uint8Array>;
 };
 
 type VideoFrameOptions = {
@@ -37,6 +38,8 @@ type VideoFrameOptions = {
 /** The last frames of a video are all taken and the last one is used: a decoder may return fewer than it was given. */
 const LAST_FRAMES = 4;
 const MAX_OUTPUT_BYTES = 256 * 1024 * 1024;
+/** The frames from the last key frame on are in memory. A video without further key frames could be all of it. */
+const MAX_CUT_BYTES = 100 * 1024 * 1024;
 const PNG_SIGNATURE = Buffer.from("89504e470d0a1a0a", "hex");
 
 const findFfmpeg = (): string | undefined =>
@@ -59,8 +62,9 @@ export const createVideoFrames = ({
         if (!ffmpeg) throw unavailable("ffmpeg_missing");
         const profileName = await decoders.profileName();
         if (profileName === undefined) throw new Fault("dependency_unavailable", { dependency: "decoder" });
-        const { bytes, packetCount } = await cutVideo(video, frame).catch((thrown) => {
-          throw unavailable("damaged_video", thrown);
+        const { source, failure } = openMediaSource(video);
+        const { bytes, packetCount } = await cutVideo(source, frame).catch((thrown) => {
+          throw failure()?.thrown ?? unavailable("damaged_video", thrown);
         });
         const command = [ffmpeg, ...ffmpegArguments(Math.max(0, packetCount - LAST_FRAMES))];
         const limits = { megabytes, seconds, maxOutputBytes: MAX_OUTPUT_BYTES, ...(clock && { clock }) };
@@ -76,11 +80,8 @@ export const createVideoFrames = ({
 const unavailable = (reason: string, cause?: unknown) => new Fault("frame_unavailable", { reason }, { cause });
 
 /** A video of the frames from the last key frame on, or of the first key frame only, with its index at the start. */
-async function cutVideo(
-  video: Uint8Array,
-  frame: "first" | "last",
-): Promise<{ bytes: Uint8Array; packetCount: number }> {
-  const track = await new Input({ source: new BufferSource(video), formats: [MP4] }).getPrimaryVideoTrack();
+async function cutVideo(video: Source, frame: "first" | "last"): Promise<{ bytes: Uint8Array; packetCount: number }> {
+  const track = await new Input({ source: video, formats: [MP4] }).getPrimaryVideoTrack();
   const [codec, decoderConfig] = [await track?.getCodec(), await track?.getDecoderConfig()];
   if (!track || !codec || !decoderConfig) throw new Error("The file has no video track that can be decoded.");
   const sink = new EncodedPacketSink(track);
@@ -92,9 +93,12 @@ async function cutVideo(
   output.addVideoTrack(source, { rotation: await track.getRotation() });
   await output.start();
   let packetCount = 0;
+  let cutBytes = 0;
   for await (const packet of sink.packets(start)) {
     // Frames that are shown before the key frame may depend on frames that are not part of the cut.
     if (packet.timestamp < start.timestamp) continue;
+    cutBytes += packet.byteLength;
+    if (cutBytes > MAX_CUT_BYTES) throw new Error("The frames that the still depends on are too large.");
     await source.add(packet.clone({ timestamp: packet.timestamp - start.timestamp }), { decoderConfig });
     packetCount++;
     if (frame === "first") break;
