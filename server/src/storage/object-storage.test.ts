@@ -17,8 +17,9 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { S3_TEST_CREDENTIALS, type S3Server, startS3Server } from "../../test/support/s3-server.ts";
 import { createDiskStorage } from "./disk-storage.ts";
 import { storageContract } from "./object-storage.contract.ts";
-import type { ObjectStorage } from "./object-storage.ts";
+import { assetKey, type ObjectStorage } from "./object-storage.ts";
 import { createS3Bucket } from "./s3-client.ts";
+import { copyObject } from "./s3-copy.ts";
 import { createS3Storage } from "./s3-storage.ts";
 
 let folder = "";
@@ -110,6 +111,23 @@ describe("storage in a bucket", () => {
     expect(found.Rules).toMatchObject([{ Status: "Enabled", Expiration: { Days: 1 } }]);
   });
 
+  test("copies a large object in parts, and leaves no part behind if the original is gone", async () => {
+    const s3Bucket = createS3Bucket(s3Options());
+    const part = 5 * 1024 * 1024;
+    const content = randomBytes(2 * part + 7);
+    const from = `t/${randomUUID()}/x`;
+    await s3().put(from, content, "video/mp4");
+    const to = { key: assetKey("copies", randomUUID(), "1".repeat(64)), size_bytes: content.byteLength };
+    await copyObject(s3Bucket, { from, to, mediaType: "video/mp4" }, part);
+    expect(Buffer.from((await s3().bytes(to.key))!).equals(content)).toBe(true);
+    const missing = { from: `t/${randomUUID()}/x`, to: { ...to, key: `${to.key}2` }, mediaType: "video/mp4" };
+    await expect(copyObject(s3Bucket, missing, part)).rejects.toThrow();
+    const uploads = await s3Bucket.client.send(
+      new ListMultipartUploadsCommand({ Bucket: bucket, Prefix: "t/copies/" }),
+    );
+    expect([uploads.Uploads ?? [], await s3().head(missing.to.key)]).toEqual([[], undefined]);
+  });
+
   test("distinguishes a missing bucket from a missing object, and never creates one on its own", async () => {
     const nowhere = createS3Storage({ ...s3Options(), bucket: "gesso-nowhere" });
     await expect(nowhere.get("t/x")).rejects.toMatchObject({ code: "asset_unavailable" });
@@ -156,7 +174,9 @@ describe("an unfinished upload", () => {
       await client.send(new UploadPartCommand(part));
     };
     const [ours, others] = [`tmp/${randomUUID()}`, `elsewhere/${randomUUID()}`];
+    const copied = assetKey(randomUUID(), randomUUID(), "0".repeat(64));
     await begin(ours);
+    await begin(copied);
     await begin(others);
     const left = `tmp/${randomUUID()}`;
     await client.send(new PutObjectCommand({ Bucket: bucket, Key: left, Body: "half" }));
@@ -168,8 +188,8 @@ describe("an unfinished upload", () => {
       return [uploads.Uploads ?? [], objects.Contents ?? []].flat().map(({ Key }) => Key);
     };
     expect(await s3().maintenance.deleteUnfinished(new Date(Date.now() - 60_000))).toBe(0);
-    expect(await open()).toEqual(expect.arrayContaining([ours, others, left]));
-    expect(await s3().maintenance.deleteUnfinished(new Date(Date.now() + 60_000))).toBe(2);
+    expect(await open()).toEqual(expect.arrayContaining([ours, copied, others, left]));
+    expect(await s3().maintenance.deleteUnfinished(new Date(Date.now() + 60_000))).toBe(3);
     expect(await open()).toEqual([others]);
     expect(await s3().head(kept)).toMatchObject({ size_bytes: 10 });
   });

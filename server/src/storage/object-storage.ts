@@ -38,8 +38,11 @@ export type StorageMaintenance = {
 
 export type StreamOptions = { mediaType: string; maxBytes: number };
 
+/** The prefix of all files of a run. */
+export const runPrefix = (tenantId: string, runId: string): string => `t/${tenantId}/r/${runId}`;
+
 export const assetKey = (tenantId: string, runId: string, sha256: string): string =>
-  `t/${tenantId}/r/${runId}/${sha256}`;
+  `${runPrefix(tenantId, runId)}/${sha256}`;
 
 /** First key segment of unfinished uploads. Object keys must not start with it. */
 export const TEMPORARY_PREFIX = "tmp";
@@ -74,9 +77,12 @@ export const withStorageFault = async <T>(
   } catch (cause) {
     const failure = source?.failure();
     if (failure) throw failure.thrown;
-    throw cause instanceof Fault ? cause : new Fault(code, {}, { cause });
+    throw cause instanceof Fault ? cause : new Fault(code, isFull(cause) ? { reason: "disk_full" } : {}, { cause });
   }
 };
+
+/** No space, or no quota, is left on the disk. */
+const isFull = (thrown: unknown) => ["ENOSPC", "EDQUOT"].includes(String((thrown as NodeJS.ErrnoException)?.code));
 
 export type HashedStream = {
   chunks: AsyncGenerator<Uint8Array, void, undefined>;

@@ -3,7 +3,6 @@
 import { randomUUID } from "node:crypto";
 import { Readable } from "node:stream";
 import {
-  CopyObjectCommand,
   DeleteObjectCommand,
   DeleteObjectsCommand,
   GetObjectCommand,
@@ -34,6 +33,7 @@ import {
   s3ErrorStatus,
   withTimeout,
 } from "./s3-client.ts";
+import { copyObject } from "./s3-copy.ts";
 import { abortUnfinishedUploads, deleteTemporaryObjects } from "./s3-unfinished-uploads.ts";
 
 /** Most results fit into this size and need one request. It is also the part size of larger objects. */
@@ -151,7 +151,7 @@ async function* chain(first: Uint8Array[], rest: AsyncIterable<Uint8Array>): Asy
 }
 
 const multipartUpload = async (
-  { client, name, clock }: S3Bucket,
+  { client, name, clock }: Omit<S3Bucket, "region">,
   chunks: AsyncIterable<Uint8Array>,
   finish: () => StoredObject,
   mediaType: string,
@@ -162,8 +162,7 @@ const multipartUpload = async (
   try {
     await new Upload({ client, params, partSize: heldBytes, queueSize: 2 }).done();
     const stored = finish();
-    const copy = { Bucket: name, Key: stored.key, CopySource: `${name}/${temporary}` };
-    await withTimeout(clock, (limit) => client.send(new CopyObjectCommand(copy), limit));
+    await copyObject({ client, name, clock }, { from: temporary, to: stored, mediaType });
     return stored;
   } finally {
     body.destroy();

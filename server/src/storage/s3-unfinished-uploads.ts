@@ -12,16 +12,32 @@ import { type S3Bucket, s3ErrorStatus, withTimeout } from "./s3-client.ts";
 
 const prefix = `${TEMPORARY_PREFIX}/`;
 
-/** Only uploads under the temporary prefix: other programs may upload to the same bucket. */
-export const abortUnfinishedUploads = async ({ client, name, clock }: S3Bucket, before: Date): Promise<number> => {
+/** Large objects are uploaded to a temporary key, and copied in parts to the key of an asset. */
+const OWN_UPLOADS = [
+  { prefix, isOwn: (key: string) => key.startsWith(prefix) },
+  { prefix: "t/", isOwn: (key: string) => /^t\/[^/]+\/r\/[^/]+\/[0-9a-f]{64}$/.test(key) },
+];
+
+/** Only uploads to keys that the server generates: other programs may upload to the same bucket. */
+export const abortUnfinishedUploads = async (bucket: S3Bucket, before: Date): Promise<number> => {
+  let count = 0;
+  for (const own of OWN_UPLOADS) count += await abortUploads(bucket, own, before);
+  return count;
+};
+
+const abortUploads = async (
+  { client, name, clock }: S3Bucket,
+  { prefix: Prefix, isOwn }: (typeof OWN_UPLOADS)[number],
+  before: Date,
+): Promise<number> => {
   let count = 0;
   let page: Partial<ListMultipartUploadsCommandOutput> = {};
   do {
     const from = { KeyMarker: page.NextKeyMarker, UploadIdMarker: page.NextUploadIdMarker };
-    const command = new ListMultipartUploadsCommand({ Bucket: name, Prefix: prefix, ...from });
+    const command = new ListMultipartUploadsCommand({ Bucket: name, Prefix, ...from });
     page = await withTimeout(clock, (limit) => client.send(command, limit));
     for (const { Key, UploadId, Initiated } of page.Uploads ?? []) {
-      if (!Key?.startsWith(prefix) || !Initiated || Initiated >= before) continue;
+      if (!Key || !isOwn(Key) || !Initiated || Initiated >= before) continue;
       const abort = new AbortMultipartUploadCommand({ Bucket: name, Key, UploadId });
       await withTimeout(clock, (limit) => client.send(abort, limit)).catch(unlessGone);
       count++;
