@@ -44,6 +44,7 @@ import { trustedFetch } from "./outbound/trusted-fetch.ts";
 import { trustedHttpGet } from "./outbound/trusted-http-get.ts";
 import { createProvenanceService } from "./provenance/provenance-service.ts";
 import { renewalGraceSeconds } from "./runs/attempt-lease.ts";
+import { createByteBudget } from "./runs/byte-budget.ts";
 import { createCircuitBreaker } from "./runs/circuit-breaker.ts";
 import { parseAllowedLoras } from "./runs/custom-models.ts";
 import { createDatabaseSteadiness } from "./runs/database-steadiness.ts";
@@ -73,16 +74,20 @@ type KeyDerivation = ReturnType<typeof createKeyDerivation>;
 const isPubliclyReachable = (url: string) =>
   !/^(localhost|127\.|10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|\[)/.test(new URL(url).hostname);
 
-const createRuntime = (config: Config, role: string, metrics: Metrics, tracing: Tracing): ProcessRuntime => ({
-  clock: systemClock,
-  random: Math.random,
-  ids: { next: () => v7() },
-  settings: parseRunSettings(config),
-  log: createLogger(config, role, undefined, tracing.isEnabled ? tracing.logFields : undefined),
-  metrics,
-  tracing,
-  crashPoint: createCrashPoint(config),
-});
+const createRuntime = (config: Config, role: string, metrics: Metrics, tracing: Tracing): ProcessRuntime => {
+  const settings = parseRunSettings(config);
+  return {
+    clock: systemClock,
+    random: Math.random,
+    ids: { next: () => v7() },
+    settings,
+    byteBudget: createByteBudget(settings.byteBudget),
+    log: createLogger(config, role, undefined, tracing.isEnabled ? tracing.logFields : undefined),
+    metrics,
+    tracing,
+    crashPoint: createCrashPoint(config),
+  };
+};
 
 /** What `--role reseal` uses. */
 export function composeSecretStore(config: Config) {

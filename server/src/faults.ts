@@ -234,6 +234,14 @@ const detailedMessages: Partial<Record<FaultCode, DetailedMessage>> = {
     `Enlarged ${factor} times, the image would have ${width}x${height} pixels. The maximum is 50 megapixels and 16,384 pixels per side. Use a smaller factor or a smaller image.`,
   mask_mismatch: describeMaskMismatch,
   provider_rejected_input: (details) => details.reason === "mask_mismatch" && describeMaskMismatch(details),
+  storage_failed: ({ reason, max_bytes, setting }) => {
+    if (reason === "disk_full")
+      return "Gesso could not store the result, because its storage is full. Create the run again when there is space.";
+    return (
+      reason === "output_too_large" &&
+      `The result has more than ${max_bytes} bytes, the most that Gesso stores. Ask the operator to raise ${setting}, then create the run again.`
+    );
+  },
   rate_limited: ({ retry_after }) => retry_after !== undefined && `Rate limit exceeded. Retry after ${retry_after} s.`,
   service_overloaded: ({ retry_after }) =>
     retry_after !== undefined && `The service is overloaded. Retry after ${retry_after} s.`,

@@ -1376,7 +1376,7 @@ export type RunProvenance = {
       media_type: string;
       /** How the file says what made it. null for uploads, if PROVENANCE is off, and for runs of earlier versions */
       provenance: OutputProvenance | null;
-      /** Verdict on the stored file. null if it was deleted */
+      /** Verdict on the stored file. null if it was deleted, or if it has more than 100 MB */
       report: ProvenanceReport | null;
     }>;
 };

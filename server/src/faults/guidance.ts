@@ -372,8 +372,12 @@ export const faultGuidance: Record<FaultCode, { when: string; fix: string }> = {
       "charge. A reachable `PUBLIC_URL` makes this error rarer, because callbacks can arrive.",
   },
   storage_failed: {
-    when: "The result could not be written to the disk or bucket.",
-    fix: "Create the run again. Operators check free space and the `S3_` settings.",
+    when:
+      "The result could not be written to the disk or bucket before the run's deadline. `details.reason` is `disk_full`, " +
+      "or `output_too_large` if the result is larger than `MAX_OUTPUT_MEGABYTES`; then `details.max_bytes` has the limit.",
+    fix:
+      "Create the run again. You do not pay for the failed run. Operators check free space, `MAX_OUTPUT_MEGABYTES` and " +
+      "the `S3_` settings.",
   },
   run_timeout: {
     when:

@@ -20,7 +20,7 @@ const MIN_FORMAT_BYTES = 12;
 const FILE_SIGNATURES = ["\x89PNG\r\n\x1a\n", "\xff\xd8\xff", "RIFF"];
 
 /** Whether these few bytes can be the start of an image file. */
-const canBeImageStart = (bytes: Uint8Array): boolean => {
+export const canBeImageStart = (bytes: Uint8Array): boolean => {
   const text = Buffer.from(bytes).toString("latin1");
   return FILE_SIGNATURES.some((signature) => text.startsWith(signature) || signature.startsWith(text));
 };

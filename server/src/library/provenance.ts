@@ -11,6 +11,7 @@ import { FINGERPRINT_BITS, MAX_MATCH_DISTANCE } from "../images/fingerprint.ts";
 import type { FilePart } from "../kit/files.ts";
 import type { FoundRun, ImageMatch, ProvenanceReport, RunProvenance } from "../kit/schemas/provenance.ts";
 import type { FileVerdict } from "../provenance/verify-file.ts";
+import { MAX_SIGNED_BYTES } from "../runs/fetch-output.ts";
 import { renderAsset } from "../runs/render-run.ts";
 import type { Services } from "../runs/services.ts";
 
@@ -63,7 +64,7 @@ export async function reportRunProvenance(
   // One file at a time: a run can have many large ones.
   for (const output of stored) {
     const { asset_id, media_type, provenance } = renderAsset(services, output);
-    const file = files.find((each) => each.asset_id === asset_id && !each.deleted_at);
+    const file = files.find((each) => each.asset_id === asset_id && !each.deleted_at && isVerifiable(each));
     const bytes = file && (await services.assets.storage.bytes(file.storage_key));
     const verdict = bytes && (await services.provenance.verify(bytes));
     const found = verdict && (await findRunOfFile(scope, verdict, sha256Of(bytes), asset_id));
@@ -76,6 +77,9 @@ export async function reportRunProvenance(
   }
   return { run_id: row.run_id, outputs };
 }
+
+/** Verification needs the whole file in memory. Gesso signs no larger ones either. */
+const isVerifiable = ({ size_bytes }: { size_bytes: number }) => size_bytes <= MAX_SIGNED_BYTES;
 
 const sha256Of = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
 

@@ -83,7 +83,7 @@ async function storeUpload(
   // If the file cannot be stored, the sweep of orphans deletes its thumbnails.
   const [{ file: storedFile, provenance }, { references, files: thumbnailFiles }] = await Promise.all([
     writeSource({ ...services, database }, run, original, normalized),
-    storeThumbnails(services, run, { asset_id, bytes: normalized.bytes }),
+    storeThumbnails(services, run, { asset_id, file: normalized.bytes }),
   ]);
   const discard = async () => {
     await discardStagedRun(database, run_id, provenance ? [provenance.asset_id] : []);

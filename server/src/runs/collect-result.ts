@@ -16,13 +16,17 @@ import { readProviderFailure } from "../providers/call-provider.ts";
 import type { JobProgress, Ticket } from "../providers/provider.ts";
 import type { CollectResult, ResolvedRequest, SubmittedAttempt, WakeupRequest, WakeupResult } from "./execute.ts";
 import { completionOf } from "./finish.ts";
+import { holdUntilStored } from "./hold-until-stored.ts";
 import { toAttemptRef } from "./ids.ts";
 import { type EnabledProvider, findEnabledProvider } from "./provider-registry.ts";
 import { type ResolvedOffer, resolveOffer } from "./select-offer.ts";
 import type { Services } from "./services.ts";
 import { isTransient } from "./transient-fault.ts";
 
-type CollectDependencies = Pick<Services, "database" | "providers" | "jobFiles" | "notifications" | "crashPoint">;
+type CollectDependencies = Pick<
+  Services,
+  "database" | "providers" | "jobFiles" | "notifications" | "crashPoint" | "clock" | "log"
+>;
 
 export async function collectResult(
   services: CollectDependencies,
@@ -40,7 +44,10 @@ export async function collectResult(
   if (!job) return { state: "claim_lost" };
   if (!job.ticket) throw new Fault("internal_error", {}, { cause: "a submitted attempt has no ticket" });
   try {
-    return await collectJob(services, claim, request, { ...job, attemptNumber });
+    const { requestIndex } = request;
+    return await holdUntilStored(services, { claim, requestIndex }, (signal) =>
+      collectJob(services, claim, request, { ...job, attemptNumber, signal }),
+    );
   } catch (thrown) {
     // The engine repeats the step. Reading the attempt renews the claim meanwhile.
     if (ticket && isTransient(thrown)) await readAttempt();
@@ -54,7 +61,7 @@ async function collectJob(
   services: CollectDependencies,
   claim: RunClaim,
   request: ResolvedRequest,
-  { attemptNumber, ...job }: SubmittedJob & { attemptNumber: number },
+  { attemptNumber, signal, ...job }: SubmittedJob & { attemptNumber: number; signal: AbortSignal },
 ): Promise<CollectResult> {
   const resolvedOffer = resolveOffer(services, request.offer, request.job);
   const { enabledProvider } = resolvedOffer;
@@ -67,7 +74,7 @@ async function collectJob(
     return { state: "retry", attemptNumber: attemptNumber + 1, delaySeconds: 0 };
   }
   if (progress.state === "running") return { state: "running", attemptNumber };
-  const producing = { ...request, attemptNumber, complete: completionOf(services, claim, request) };
+  const producing = { ...request, attemptNumber, signal, complete: completionOf(services, claim, request) };
   return services.jobFiles.storeOutputs(claim, producing, enabledProvider, progress);
 }
 

@@ -2,7 +2,7 @@
 // deploy the run resumes from the last journalled step. This file does not depend on a particular engine.
 import type { RunClaim } from "../db/runs/open-runs.ts";
 import type { StoredAsset, StoredRunResult } from "../db/runs/runs.ts";
-import { Fault, type PublicFault, toFault } from "../faults.ts";
+import { Fault, type FaultCode, type FaultDetails, type PublicFault, toFault } from "../faults.ts";
 import type { Job } from "../kit/operation.ts";
 import type { JsonObject } from "../kit/schemas/run.ts";
 import type { AssetRef, SelectedOffer, Ticket } from "../providers/provider.ts";
@@ -53,6 +53,7 @@ export type FinishedRequest = { job: Job; offer: SelectedOffer; files: StoredAss
  * one
  *   was selected.
  * `wait`: the outcome of the submission is unknown or no provider slot is free; call submit again as `attemptNumber`.
+ * `not_stored`: the provider has made the results, and they could not be stored before the deadline.
  * `claim_lost`: the run has ended or a later epoch has claimed it.
  * `canceled`: the owner of the run asked to cancel it.
  */
@@ -62,12 +63,15 @@ export type JobState =
   | { state: "finished" }
   | { state: "retry"; attemptNumber: number; delaySeconds: number; offer?: SelectedOffer }
   | { state: "wait"; attemptNumber: number; delaySeconds: number }
+  | { state: "not_stored"; fault: { code: FaultCode; details: FaultDetails } }
   | { state: "claim_lost" }
   | { state: "canceled" };
 type JobStateNamed<Name extends JobState["state"]> = Extract<JobState, { state: Name }>;
 
 export type SubmitResult = JobState;
-export type CollectResult = JobStateNamed<"running" | "produced" | "finished" | "retry" | "claim_lost" | "canceled">;
+export type CollectResult = JobStateNamed<
+  "running" | "produced" | "finished" | "retry" | "not_stored" | "claim_lost" | "canceled"
+>;
 export type ProducedState = JobStateNamed<"produced">;
 export type WakeupResult = { state: "registered" } | JobStateNamed<"claim_lost" | "canceled">;
 
@@ -303,6 +307,8 @@ async function runRequest(
     switch (jobState.state) {
       case "produced":
         return { ...jobState, offer: request.offer };
+      case "not_stored":
+        throw new Fault(jobState.fault.code, jobState.fault.details);
       case "finished":
       case "claim_lost":
         return jobState;

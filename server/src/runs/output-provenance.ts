@@ -11,6 +11,7 @@ import { describeStored, type ProvenanceService, type ProvenFile } from "../prov
 import type { FileMark } from "../provenance/xmp-packet.ts";
 import type { AssetRef } from "../providers/provider.ts";
 import type { AssetStore } from "../storage/asset-store.ts";
+import { MAX_SIGNED_BYTES } from "./fetch-output.ts";
 import type { FindProvenancePolicy } from "./provenance-policy.ts";
 
 export type ProvenanceDependencies = {
@@ -36,7 +37,7 @@ type UnprovenOutput = {
 /** `mark`: what the thumbnails are marked with. */
 export type ProvenOutput = ProvenFile & { mark?: FileMark };
 
-type RunRef = { run_id: string; tenant_id: string };
+export type RunRef = { run_id: string; tenant_id: string };
 
 export async function proveOutput(
   dependencies: ProvenanceDependencies,
@@ -47,8 +48,7 @@ export async function proveOutput(
   const policy = await findProvenancePolicy(run.tenant_id);
   if (policy.mode === "off") return { bytes: output.bytes };
   const { asset_id, bytes, job, inspected } = output;
-  const origin = describeOrigin(job.task, listSources(job));
-  const mark = { run_id: run.run_id, asset_id, digitalSourceType: origin.digitalSourceType };
+  const { origin, mark } = describeOutput(run, output);
   const received = { bytes: output.received, media_type: detectType(output.received) ?? inspected.media_type };
   const file = { bytes, received, mark };
   if (policy.mode === "mark") return { ...provenance.mark({ ...file, media_type: inspected.media_type }), mark };
@@ -62,6 +62,13 @@ export async function proveOutput(
   };
   const files = sources.map((each) => each.bytes);
   return { ...(await provenance.sign(file, facts, files)), mark };
+}
+
+/** What a mark says about an output. */
+export function describeOutput(run: RunRef, { asset_id, job }: { asset_id: string; job: ProvenJob }) {
+  const origin = describeOrigin(job.task, listSources(job));
+  const mark: FileMark = { run_id: run.run_id, asset_id, digitalSourceType: origin.digitalSourceType };
+  return { origin, mark };
 }
 
 const listSources = ({ images = [], mask, masks = [] }: ProvenJob): OriginSource[] => [
@@ -85,7 +92,10 @@ async function readEarlier({ database, assets }: ProvenanceDependencies, assetId
   return earlier && assets.storage.bytes(earlier.storage_key);
 }
 
-/** Sources that were deleted meanwhile are left out: nothing can be said about their content. */
+/**
+ * Sources that were deleted meanwhile are left out: nothing can be said about their content. So are videos that are too
+ * large for the memory.
+ */
 async function readSources(
   { database, assets }: ProvenanceDependencies,
   { tenant_id }: RunRef,
@@ -97,7 +107,7 @@ async function readSources(
   const found = await Promise.all(
     listed.map(async ({ asset_id }, index) => {
       const row = rows.find((each) => each.asset_id === asset_id);
-      if (!row || row.deleted_at) return [];
+      if (!row || row.deleted_at || row.size_bytes > MAX_SIGNED_BYTES) return [];
       const bytes = await assets.storage.bytes(row.storage_key);
       if (!bytes) throw new Fault("asset_unavailable", { asset_id });
       const { run_id, media_type } = row;

@@ -18,6 +18,7 @@ import { endRun, type RunClaim } from "../db/runs/open-runs.ts";
 import type { StoredAsset } from "../db/runs/runs.ts";
 import { Fault } from "../faults.ts";
 import type { Job } from "../kit/operation.ts";
+import { createByteBudget } from "./byte-budget.ts";
 import { sourceAssetId } from "./ids.ts";
 import { MAX_SOURCE_BYTES, resolveSources } from "./resolve-sources.ts";
 import { createSourceBuffer } from "./source-buffer.ts";
@@ -44,7 +45,7 @@ beforeEach(async () => {
   claim = await claimRun(database.db);
 });
 
-const sourceBuffer = createSourceBuffer({ maxBytes: 4 * MAX_SOURCE_BYTES, maxSourceBytes: MAX_SOURCE_BYTES });
+const sourceBuffer = createSourceBuffer(createByteBudget(4 * MAX_SOURCE_BYTES), MAX_SOURCE_BYTES);
 const resolveStep = (job: Partial<Job>, filesByJob: StoredAsset[][] = []) => {
   const services = { ...createStepServices({ database: database.db, runtime, files }), sourceBuffer };
   return resolveSources(services, claim, jobFor(job), filesByJob);
@@ -59,7 +60,7 @@ const produced = (name: string): StoredAsset => ({
 });
 /** An asset of this run whose bytes are in storage. */
 const storeAsset = async (text: string) => {
-  const asset = { ...produced(v7()), storage_key: `key of ${text}` };
+  const asset = { ...produced(v7()), size_bytes: text.length, storage_key: `key of ${text}` };
   files.objects.set(asset.storage_key, Buffer.from(text));
   await insertSourceAsset(database.db, claim, asset);
   return asset;

@@ -18,6 +18,7 @@ import type { Services } from "./services.ts";
 import type { SourceBuffer } from "./source-buffer.ts";
 import { assertImage, isVideoFile, requireOutput } from "./source-files.ts";
 import { writeSource } from "./store-source.ts";
+import { openStoredFile } from "./stored-file.ts";
 
 export const MAX_SOURCE_BYTES = 25 * 1024 * 1024;
 const FETCH_SECONDS = 30;
@@ -150,10 +151,9 @@ async function takeFrame(
   const asset_id = frameAssetId(claim.run_id, video.asset_id, frame);
   const stored = await findAsset(database, asset_id);
   if (stored) return stored;
-  const { storage_key } = requireNotDeleted(requireAsset(await findAsset(database, video.asset_id)));
-  const bytes = await step.retryWhileUnavailable(() => assets.storage.bytes(storage_key));
-  if (!bytes) throw new Fault("asset_unavailable", { asset_id: video.asset_id });
-  const still = await step.retryWhileUnavailable(() => videoFrames.extract(bytes, frame));
+  const row = requireNotDeleted(requireAsset(await findAsset(database, video.asset_id)));
+  const file = openStoredFile(assets.storage, row);
+  const still = await step.retryWhileUnavailable(() => videoFrames.extract(file, frame));
   return storeImage(services, claim, { asset_id, bytes: still });
 }
 

@@ -20,8 +20,10 @@ export type RunSettings = {
   timeouts: RunTimeouts;
   /** Runs that one worker process executes at a time. */
   workerSlots: number;
-  /** Bytes of fetched sources that one worker process holds until they are stored. */
-  sourceBufferBytes: number;
+  /** Bytes of fetched sources and results that one worker process holds in memory until they are stored. */
+  byteBudget: number;
+  /** Bytes of the largest result that is stored. */
+  maxOutputBytes: number;
   eventRetentionDays: number;
   /** Share of all stored objects that one sweep may delete as orphans. */
   maxOrphanShare: number;
@@ -71,7 +73,18 @@ export const RunLimitsEnv = z.object({
     .int()
     .min(25)
     .default(512)
-    .describe("Megabytes of fetched source images that one worker process holds until they are stored"),
+    .describe(
+      "Megabytes of fetched source images and of results that one worker process holds in memory until they are " +
+        "stored. Large videos are streamed and use 32 MB each",
+    ),
+  MAX_OUTPUT_MEGABYTES: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .default(4096)
+    .describe(
+      "Largest result that Gesso stores, in megabytes. The run of a larger one waits for a higher value until its deadline",
+    ),
 });
 
 export const RetentionEnv = z.object({
@@ -97,6 +110,8 @@ export const RetentionEnv = z.object({
     .describe("Maximum share of all stored objects that one sweep deletes as orphans, 0 to 1. 0: delete none"),
 });
 
+const MEGABYTE = 1024 * 1024;
+
 type Env = z.output<typeof RunLimitsEnv> & z.output<typeof RetentionEnv>;
 
 export const parseRunSettings = (env: Env): RunSettings => ({
@@ -109,7 +124,8 @@ export const parseRunSettings = (env: Env): RunSettings => ({
     clientWaitSeconds: env.OPENAI_WAIT_SECONDS,
   },
   workerSlots: env.WORKER_SLOTS,
-  sourceBufferBytes: env.SOURCE_BUFFER_MEGABYTES * 1024 * 1024,
+  byteBudget: env.SOURCE_BUFFER_MEGABYTES * MEGABYTE,
+  maxOutputBytes: env.MAX_OUTPUT_MEGABYTES * MEGABYTE,
   eventRetentionDays: env.EVENT_DAYS,
   maxOrphanShare: env.ORPHAN_SHARE,
   archiveAfterDays: env.ARCHIVE_AFTER_DAYS,

@@ -12,10 +12,7 @@ import { submit } from "./submit.ts";
 export type RunStepServices = Omit<Services, "webhooks" | "logExhaustedBudget">;
 
 export const runSteps = (services: RunStepServices): RunSteps => {
-  const sourceBuffer = createSourceBuffer({
-    maxBytes: services.settings.sourceBufferBytes,
-    maxSourceBytes: MAX_SOURCE_BYTES,
-  });
+  const sourceBuffer = createSourceBuffer(services.byteBudget, MAX_SOURCE_BYTES);
   return {
     planRequests: (claim, plan) => planRequests(services, claim, plan),
     resolveSources: (claim, job, filesByJob) => resolveSources({ ...services, sourceBuffer }, claim, job, filesByJob),

@@ -8,6 +8,7 @@ import { Fault } from "../faults.ts";
 import type { JobDone, JobProgress, Recovery } from "../providers/provider.ts";
 import { type LeasedAttempt, leaseSeconds, withLease } from "./attempt-lease.ts";
 import type { SubmitResult } from "./execute.ts";
+import { checkHeld, type HeldState, isTooLarge, retryDelayMs } from "./hold-until-stored.ts";
 import type { HeldLease } from "./provider-context.ts";
 import { type EnabledProvider, findEnabledProvider } from "./provider-registry.ts";
 import type { SpooledResponse } from "./response-spool.ts";
@@ -79,17 +80,27 @@ async function storeResults(
   const { count, task, request } = spooled;
   const job = { ...spooled.job, count, task };
   const producing = { requestIndex, attemptNumber, job, request, complete: sent.complete };
-  const stored = await retryUntilSaved(services, attempt, options, () =>
-    options.lease.isLost
-      ? Promise.resolve(undefined)
-      : services.jobFiles.storeOutputs(options.claim, producing, enabledProvider, response),
-  );
+  const stored = await retryUntilSaved(services, attempt, options, async () => {
+    if (options.lease.isLost) return undefined;
+    return services.jobFiles.storeOutputs(options.claim, producing, enabledProvider, response).catch((thrown) => {
+      if (thrown instanceof Fault && thrown.code === "storage_failed") return endAtDeadline(services, options, thrown);
+      throw thrown;
+    });
+  });
   // The next submit finds out whether the run has ended or another process has stored the results.
   if (!stored) return { state: "wait", attemptNumber, delaySeconds: 1 };
   if (stored.state === "produced" || stored.state === "finished") await removeSpooled(services, sent);
   // A later invocation of the run takes the response from the spool, and need not wait for the lease.
   else await releaseAttemptLease(services.database, attempt).catch(() => {});
   return stored;
+}
+
+/** Throws the fault while the run has time left, so that storing is repeated. */
+async function endAtDeadline(services: SaveDependencies, { claim }: SaveOptions, fault: Fault): Promise<HeldState> {
+  const held = await checkHeld(services, claim, fault);
+  // A cancellation is noticed by the next step, as ever.
+  if ("state" in held && held.state !== "canceled") return held;
+  throw fault;
 }
 
 /** Without a spool, the response is still in memory, so a failure is only logged. */
@@ -109,14 +120,15 @@ async function retryUntilSaved<T>(
   save: () => Promise<T>,
 ): Promise<T> {
   const giveUpAt = clock.monotonic() + retrySeconds * 1000;
-  for (let delay = FIRST_RETRY_MS; ; delay = Math.min(delay * 2, MAX_RETRY_MS)) {
+  for (let tries = 0; ; tries++) {
     try {
       return await save();
     } catch (thrown) {
       if (!isTransient(thrown) || clock.monotonic() >= giveUpAt) throw thrown;
       log.warn({ run_id: attempt.run_id, err: thrown }, "saving a paid response failed; it is retried");
+      const delay = Math.min(FIRST_RETRY_MS * 2 ** tries, MAX_RETRY_MS);
+      await clock.sleep(isTooLarge(thrown) ? retryDelayMs(thrown, tries) : delay);
     }
-    await clock.sleep(delay);
   }
 }
 

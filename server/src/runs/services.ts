@@ -13,6 +13,7 @@ import type { Tracing } from "../observe/tracing.ts";
 import type { OutboundHttp } from "../outbound/outbound-http.ts";
 import type { ProvenanceService } from "../provenance/provenance-service.ts";
 import type { AssetStore } from "../storage/asset-store.ts";
+import type { ByteBudget } from "./byte-budget.ts";
 import type { AllowedLoras } from "./custom-models.ts";
 import type { DatabaseSteadiness } from "./database-steadiness.ts";
 import type { ExhaustedBudgetLog } from "./exhausted-budget-log.ts";
@@ -31,6 +32,8 @@ export type ProcessRuntime = {
   random: Random;
   ids: Ids;
   settings: RunSettings;
+  /** What fetched sources and results may use of this process's memory together. */
+  byteBudget: ByteBudget;
   log: Log;
   metrics: Metrics;
   tracing: Tracing;

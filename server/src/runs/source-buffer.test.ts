@@ -1,5 +1,6 @@
 // Fetched sources are shared and bounded until they are stored.
 import { describe, expect, it } from "vitest";
+import { createByteBudget } from "./byte-budget.ts";
 import { createSourceBuffer } from "./source-buffer.ts";
 
 const never = new AbortController().signal;
@@ -9,7 +10,7 @@ const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 describe("the source buffer", () => {
   it("fetches a source once while one of its users holds it, and again afterwards", async () => {
-    const buffer = createSourceBuffer({ maxBytes: 100, maxSourceBytes: 10 });
+    const buffer = createSourceBuffer(createByteBudget(100), 10);
     let fetches = 0;
     const hold = () => buffer.hold("a", async () => new Uint8Array(++fetches), never);
     const [first, second] = await Promise.all([hold(), hold()]);
@@ -23,7 +24,7 @@ describe("the source buffer", () => {
   });
 
   it("does not fetch before there is space for the largest source, and keeps only what a source needs", async () => {
-    const buffer = createSourceBuffer({ maxBytes: 20, maxSourceBytes: 10 });
+    const buffer = createSourceBuffer(createByteBudget(20), 10);
     const fetched: string[] = [];
     const hold = (id: string, length: number) =>
       buffer.hold(
@@ -49,13 +50,13 @@ describe("the source buffer", () => {
   });
 
   it("frees the space of a fetch that fails", async () => {
-    const buffer = createSourceBuffer({ maxBytes: 10, maxSourceBytes: 10 });
+    const buffer = createSourceBuffer(createByteBudget(10), 10);
     await expect(buffer.hold("a", () => Promise.reject(new Error("no")), never)).rejects.toThrow("no");
     expect((await buffer.hold("b", bytesOf(10), never)).bytes).toHaveLength(10);
   });
 
   it("stops waiting for space when the step must stop", async () => {
-    const buffer = createSourceBuffer({ maxBytes: 10, maxSourceBytes: 10 });
+    const buffer = createSourceBuffer(createByteBudget(10), 10);
     await buffer.hold("a", bytesOf(10), never);
     const control = new AbortController();
     const waiting = buffer.hold("b", bytesOf(1), control.signal);

@@ -1,6 +1,7 @@
 // Fetched source images of this process until they are stored. Steps that need the same source at the same time share
-// one fetch, and the bytes stay in memory as long as one of them uses them. The total is bounded: a fetch waits until
-// there is space for the largest possible source.
+// one fetch, and the bytes stay in memory as long as one of them uses them. The total is bounded by the byte budget,
+// which results use too: a fetch waits until there is space for the largest possible source.
+import type { ByteBudget, ByteReservation } from "./byte-budget.ts";
 
 /** `release` is called when the bytes are stored or given up. */
 export type HeldSource = { bytes: Uint8Array; release(): void };
@@ -10,61 +11,46 @@ export type SourceBuffer = {
   hold(sourceId: string, load: () => Promise<Uint8Array>, signal: AbortSignal): Promise<HeldSource>;
 };
 
-type BufferEntry = { bytes: Promise<Uint8Array>; users: number; reservedBytes: number };
+type BufferEntry = { bytes: Promise<Uint8Array>; users: number; reservation: ByteReservation };
 
-export function createSourceBuffer(limits: { maxBytes: number; maxSourceBytes: number }): SourceBuffer {
+export function createSourceBuffer(budget: ByteBudget, maxSourceBytes: number): SourceBuffer {
   const entries = new Map<string, BufferEntry>();
-  const waiting = new Set<() => void>();
-  let usedBytes = 0;
 
-  const reserve = (bytes: number) => {
-    usedBytes += bytes;
-    if (bytes < 0) for (const wake of waiting) wake();
+  const use = (entry: BufferEntry): BufferEntry => {
+    entry.users++;
+    return entry;
   };
-  // One source always fits, however small the limit is.
-  const hasSpace = () => usedBytes === 0 || usedBytes + limits.maxSourceBytes <= limits.maxBytes;
-
-  const waitForRelease = (signal: AbortSignal) =>
-    new Promise<void>((resolve) => {
-      const wake = () => {
-        waiting.delete(wake);
-        signal.removeEventListener("abort", wake);
-        resolve();
-      };
-      waiting.add(wake);
-      signal.addEventListener("abort", wake);
-    });
-
-  const open = (sourceId: string, load: () => Promise<Uint8Array>): BufferEntry => {
-    const entry: BufferEntry = { bytes: load(), users: 0, reservedBytes: limits.maxSourceBytes };
+  const open = (sourceId: string, load: () => Promise<Uint8Array>, reservation: ByteReservation): BufferEntry => {
+    const entry: BufferEntry = { bytes: load(), users: 0, reservation };
     entries.set(sourceId, entry);
-    reserve(entry.reservedBytes);
     entry.bytes.then(
-      ({ byteLength }) => {
-        reserve(byteLength - entry.reservedBytes);
-        entry.reservedBytes = byteLength;
-      },
+      ({ byteLength }) => reservation.shrink(byteLength),
       () => undefined,
     );
     return entry;
   };
 
+  /** Another step may open the entry while this one waits for space. */
+  const useOrOpen = async (sourceId: string, load: () => Promise<Uint8Array>, signal: AbortSignal) => {
+    const held = entries.get(sourceId);
+    if (held) return use(held);
+    const reservation = await budget.reserve(maxSourceBytes, signal);
+    const opened = entries.get(sourceId);
+    if (!opened) return use(open(sourceId, load, reservation));
+    reservation.release();
+    return use(opened);
+  };
+
   const leave = (sourceId: string, entry: BufferEntry) => {
     if (--entry.users > 0) return;
     entries.delete(sourceId);
-    reserve(-entry.reservedBytes);
+    entry.reservation.release();
   };
 
   return {
     async hold(sourceId, load, signal) {
       signal.throwIfAborted();
-      // A source that another step holds needs no further space.
-      while (!entries.has(sourceId) && !hasSpace()) {
-        await waitForRelease(signal);
-        signal.throwIfAborted();
-      }
-      const entry = entries.get(sourceId) ?? open(sourceId, load);
-      entry.users++;
+      const entry = await useOrOpen(sourceId, load, signal);
       try {
         return { bytes: await entry.bytes, release: () => leave(sourceId, entry) };
       } catch (thrown) {

@@ -1,30 +1,28 @@
-// Stores the results of a provider request: fetches them from the provider's allowed origins, converts those whose
-// format the API promises, inspects them, and writes them and their thumbnails under a content-addressed key. Storing
-// the same results twice changes nothing.
+// Stores the results of a provider request: converts those whose format the API promises, inspects them, and writes
+// them and their thumbnails under a content-addressed key. Large videos are streamed. Storing the same results twice
+// changes nothing.
 import { createHash } from "node:crypto";
 import type { Database } from "../db/connect.ts";
 import { type AttemptRef, type RequestOutput, saveRequestOutput } from "../db/runs/attempts.ts";
 import type { RunClaim } from "../db/runs/open-runs.ts";
-import type { StoredAsset } from "../db/runs/runs.ts";
+import type { FileToInsert, StoredAsset } from "../db/runs/runs.ts";
 import { Fault, type FaultCode } from "../faults.ts";
 import type { ImageDecoder } from "../images/image-decoder.ts";
 import { inspectVideo, isVideo } from "../images/inspect-video.ts";
 import type { JsonObject } from "../kit/schemas/run.ts";
 import type { CrashPoint } from "../observe/crash-points.ts";
-import type { OutboundHttp } from "../outbound/outbound-http.ts";
 import type { JobDone, OutputMetadata, ProviderOutput } from "../providers/provider.ts";
 import type { AssetStore } from "../storage/asset-store.ts";
 import { assetKey } from "../storage/object-storage.ts";
 import { convertOutput } from "./convert-output.ts";
 import type { ProducedState, ResolvedRequest } from "./execute.ts";
+import { type FetchDependencies, withFetchedOutput } from "./fetch-output.ts";
 import { deriveId, toAttemptRef } from "./ids.ts";
 import { findsObjects } from "./nothing-found.ts";
 import { type ProvenanceDependencies, type ProvenJob, proveOutput } from "./output-provenance.ts";
 import type { EnabledProvider } from "./provider-registry.ts";
+import { storeLargeVideo } from "./store-large-video.ts";
 import { storeThumbnails, type ThumbnailDependencies } from "./store-thumbnails.ts";
-
-const MAX_OUTPUT_BYTES = 100 * 1024 * 1024;
-const FETCH_SECONDS = 60;
 
 export type StoredFile = StoredAsset & { storage_key: string };
 
@@ -35,10 +33,10 @@ export type FileDependencies = {
 };
 export type OutputDependencies = FileDependencies &
   ThumbnailDependencies &
-  ProvenanceDependencies & {
+  ProvenanceDependencies &
+  FetchDependencies & {
     database: Database;
     assets: Pick<AssetStore, "storage" | "signUrl">;
-    http: Pick<OutboundHttp, "fetch">;
   };
 
 /** Ends a run with the results of its only request. Returns undefined if these results do not complete the run. */
@@ -55,6 +53,8 @@ export type ProducingRequest = Pick<ResolvedRequest, "requestIndex"> & {
   request?: JsonObject | undefined;
   /** Completes the run with the output, if the run has no other request. */
   complete?: CompleteRun | undefined;
+  /** Aborted when the results are no longer wanted, because the claim is lost. */
+  signal?: AbortSignal | undefined;
 };
 export type StoredOutputs = ProducedState | { state: "finished" | "claim_lost" };
 
@@ -68,31 +68,22 @@ export async function storeOutputs(
   const { task, count: requestedCount = outputs.length } = request.job;
   const mayBeEmpty = data !== undefined || findsObjects(task);
   if (outputs.length === 0 && !mayBeEmpty) throw new Fault("provider_output_invalid", { reason: "no_output" });
-  const stored = await Promise.all(
-    outputs.slice(0, requestedCount).map(async (output, index) => {
-      const received = await fetchOutputBytes(dependencies, enabledProvider, output);
-      dependencies.crashPoint("result_read");
-      const bytes = await asProviderOutput(() => convertOutput(dependencies.images, task, received));
-      if (!bytes) return [];
-      const { name, score, box, duration, fps } = output;
-      const asset_id = deriveId(claim.run_id, request.requestIndex, index);
-      const inspected = await inspectOutput(dependencies, bytes);
-      const { job } = request;
-      const unproven = { asset_id, bytes, received, inspected, job, provider: enabledProvider.provider.id };
-      const { bytes: proven, provenance, mark } = await proveOutput(dependencies, claim, unproven);
-      const file = await storeFile(dependencies, claim, { asset_id, role: "result", bytes: proven, inspected });
-      const image = { asset_id, bytes, mark };
-      const { references, files: thumbnailFiles } = await storeThumbnails(dependencies, claim, image);
-      const metadata = omitUndefined({ name, score, box, duration, fps });
-      return [{ file: { ...file, ...metadata, ...references, ...(provenance && { provenance }) }, thumbnailFiles }];
-    }),
+  const stored = await allOrNone(request.signal, (signal) =>
+    outputs
+      .slice(0, requestedCount)
+      .map((output, index) =>
+        storeOutput({ ...dependencies, signal }, claim, request, { output, index, enabledProvider }),
+      ),
   );
   const files = stored.flat().map(({ file }) => file);
   const thumbnailFiles = stored.flat().flatMap((each) => each.thumbnailFiles);
   const attempt = toAttemptRef(claim.run_id, request.requestIndex, request.attemptNumber);
   const output = { files, thumbnailFiles, data, request: request.request };
   const isIncomplete = outputs.length < requestedCount && !findsObjects(task);
-  const warnings = isIncomplete ? [`The provider returned ${files.length} of ${requestedCount} results.`] : [];
+  const warnings = [
+    ...(isIncomplete ? [`The provider returned ${files.length} of ${requestedCount} results.`] : []),
+    ...stored.flat().flatMap((each) => each.warnings),
+  ];
   const produced: ProducedState = {
     state: "produced",
     files: files.map(({ storage_key: _, ...file }) => file),
@@ -103,6 +94,84 @@ export async function storeOutputs(
   if (completed) return completed;
   const saved = await saveRequestOutput(dependencies.database, claim, attempt, output);
   return saved ? { ...produced, ...saved } : { state: "claim_lost" };
+}
+
+/** If one fails, the others are stopped and waited for, so that a repetition of the step does not run beside them. */
+async function allOrNone<T>(
+  signal: AbortSignal | undefined,
+  start: (signal: AbortSignal) => Promise<T>[],
+): Promise<T[]> {
+  const control = new AbortController();
+  const stop = () => control.abort(signal?.reason);
+  signal?.addEventListener("abort", stop);
+  const works = start(control.signal);
+  try {
+    return await Promise.all(works);
+  } catch (thrown) {
+    control.abort(thrown);
+    await Promise.allSettled(works);
+    throw thrown;
+  } finally {
+    signal?.removeEventListener("abort", stop);
+  }
+}
+
+type StepDependencies = OutputDependencies & { signal: AbortSignal };
+type OutputToStore = { output: ProviderOutput; index: number; enabledProvider: EnabledProvider };
+/** A stored output with its metadata. The files of its thumbnails have rows of their own. */
+type StoredOutput = { file: StoredFile; thumbnailFiles: FileToInsert[]; warnings: string[] };
+
+/** Empty for a mask that marks nothing. */
+async function storeOutput(
+  dependencies: StepDependencies,
+  claim: RunClaim,
+  { requestIndex, job }: ProducingRequest,
+  { output, index, enabledProvider }: OutputToStore,
+): Promise<StoredOutput[]> {
+  const { signal } = dependencies;
+  const signsVideos = async () => (await dependencies.findProvenancePolicy(claim.tenant_id)).mode === "sign";
+  const asset_id = deriveId(claim.run_id, requestIndex, index);
+  const { provider } = enabledProvider;
+  const stored = await withFetchedOutput(dependencies, { enabledProvider, output, signsVideos, signal }, (fetched) =>
+    "video" in fetched
+      ? storeVideoWithThumbnails(dependencies, claim, { asset_id, video: fetched.video, job })
+      : storeBytes(dependencies, claim, { asset_id, received: fetched.bytes, job, provider: provider.id }),
+  );
+  const { name, score, box, duration, fps } = output;
+  const metadata = omitUndefined({ name, score, box, duration, fps });
+  return stored ? [{ ...stored, file: { ...stored.file, ...metadata } }] : [];
+}
+
+type LargeVideo = Parameters<typeof storeLargeVideo>[2];
+
+async function storeVideoWithThumbnails(
+  dependencies: StepDependencies,
+  claim: RunClaim,
+  large: LargeVideo,
+): Promise<StoredOutput> {
+  const { asset_id } = large;
+  const { file, content, mark, provenance, warnings } = await storeLargeVideo(dependencies, claim, large);
+  const { references, files } = await storeThumbnails(dependencies, claim, { asset_id, file: content, mark });
+  return { file: { ...file, ...references, ...(provenance && { provenance }) }, thumbnailFiles: files, warnings };
+}
+
+type ReceivedFile = { asset_id: string; received: Uint8Array; job: ProducingRequest["job"]; provider: string };
+
+async function storeBytes(
+  dependencies: StepDependencies,
+  claim: RunClaim,
+  { asset_id, received, job, provider }: ReceivedFile,
+): Promise<StoredOutput | undefined> {
+  dependencies.crashPoint("result_read");
+  const bytes = await asProviderOutput(() => convertOutput(dependencies.images, job.task, received));
+  if (!bytes) return undefined;
+  const inspected = await inspectOutput(dependencies, bytes);
+  const unproven = { asset_id, bytes, received, inspected, job, provider };
+  const { bytes: proven, provenance, mark } = await proveOutput(dependencies, claim, unproven);
+  const file = await storeFile(dependencies, claim, { asset_id, role: "result", bytes: proven, inspected });
+  const { references, files } = await storeThumbnails(dependencies, claim, { asset_id, file: bytes, mark });
+  const stored = { ...file, ...references, ...(provenance && { provenance }) };
+  return { file: stored, thumbnailFiles: files, warnings: [] };
 }
 
 const omitUndefined = (metadata: OutputMetadata): OutputMetadata =>
@@ -144,37 +213,4 @@ async function asProviderOutput<T>(work: () => T | Promise<T>): Promise<T> {
     if (DECODER_FAULTS.includes(thrown.code)) throw new Fault("dependency_unavailable", {}, { cause: thrown });
     throw new Fault("provider_output_invalid", { reason: thrown.code }, { cause: thrown });
   }
-}
-
-async function fetchOutputBytes(
-  { http }: OutputDependencies,
-  { provider, env }: EnabledProvider,
-  output: ProviderOutput,
-): Promise<Uint8Array> {
-  if ("bytes" in output) return output.bytes;
-  const origins = provider.resultOrigins(env);
-  const trustedOrigins = origins.filter((origin) => !origin.includes("*"));
-  try {
-    const { bytes } = await http.fetch(output.url, {
-      maxBytes: MAX_OUTPUT_BYTES,
-      timeoutSeconds: FETCH_SECONDS,
-      trustedOrigins,
-      allowedOrigins: origins,
-      headers: provider.resultHeaders?.(env) ?? {},
-    });
-    return bytes;
-  } catch (thrown) {
-    if (thrown instanceof Fault && isPermanentFailure(thrown))
-      throw new Fault("provider_output_invalid", { reason: "unreadable" }, { cause: thrown });
-    // The provider's file server is unavailable. The engine retries the step.
-    throw new Fault("dependency_unavailable", {}, { cause: thrown });
-  }
-}
-
-/** The server responded, and a retry would get the same response. */
-const PERMANENT_FETCH_REASONS: unknown[] = ["page", "empty", "encoding", "too_many_redirects"];
-
-function isPermanentFailure({ code, details }: Fault): boolean {
-  if (code === "dependency_unavailable") return false;
-  return code !== "source_fetch_failed" || details.status === 404 || PERMANENT_FETCH_REASONS.includes(details.reason);
 }

@@ -6,7 +6,7 @@ import type { ThumbnailFile } from "../images/thumbnail.ts";
 import { storeThumbnails } from "./store-thumbnails.ts";
 
 const RUN = { run_id: "01990c3e-2f00-7000-8000-6f0c1a2b3c4d", tenant_id: "00000000-0000-7000-8000-000000000001" };
-const FILE = { asset_id: "01990c3e-2f00-7000-8000-000000000001", bytes: Buffer.from("image") };
+const FILE = { asset_id: "01990c3e-2f00-7000-8000-000000000001", file: Buffer.from("image") };
 const thumbnailOf = (text: string, side: number): ThumbnailFile => ({
   ...{ bytes: Buffer.from(text), media_type: "image/webp", width: side, height: side },
 });

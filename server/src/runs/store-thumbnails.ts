@@ -2,6 +2,7 @@
 // worth more than its thumbnails, so a file whose thumbnails fail is stored without them.
 import { createHash } from "node:crypto";
 import type { FileToInsert, StoredAsset } from "../db/runs/runs.ts";
+import type { VideoFile } from "../images/ranged-file.ts";
 import type { ThumbnailFile, ThumbnailMaker } from "../images/thumbnail.ts";
 import type { Clock } from "../kit/clock.ts";
 import type { Log } from "../observe/log.ts";
@@ -26,14 +27,14 @@ const NONE: StoredThumbnails = { references: {}, files: [] };
 type RunRef = { run_id: string; tenant_id: string };
 
 /** `mark`: what the thumbnails of an output say about what made it. */
-type ThumbnailSource = { asset_id: string; bytes: Uint8Array; mark?: FileMark | undefined };
+type ThumbnailSource = { asset_id: string; file: VideoFile; mark?: FileMark | undefined };
 
 const LIMIT_SECONDS = 15;
 
 export async function storeThumbnails(
   dependencies: ThumbnailDependencies,
   run: RunRef,
-  file: ThumbnailSource,
+  source: ThumbnailSource,
 ): Promise<StoredThumbnails> {
   const { promise: timeout, reject } = Promise.withResolvers<never>();
   const timer = dependencies.clock.after(LIMIT_SECONDS * 1000, () =>
@@ -41,9 +42,9 @@ export async function storeThumbnails(
   );
   try {
     // Work that takes longer goes on. The sweep of orphans deletes what it still stores.
-    return await Promise.race([makeAndStore(dependencies, run, file), timeout]);
+    return await Promise.race([makeAndStore(dependencies, run, source), timeout]);
   } catch (thrown) {
-    const { asset_id } = file;
+    const { asset_id } = source;
     dependencies.log.warn({ run_id: run.run_id, asset_id, err: thrown }, "file stored without thumbnails");
     return NONE;
   } finally {
@@ -54,7 +55,7 @@ export async function storeThumbnails(
 async function makeAndStore(
   { assets, thumbnails }: ThumbnailDependencies,
   run: RunRef,
-  { asset_id, bytes, mark }: ThumbnailSource,
+  { asset_id, file, mark }: ThumbnailSource,
 ): Promise<StoredThumbnails> {
   // The copies of a small image are equal: they are one object.
   const puts = new Map<string, Promise<void>>();
@@ -68,7 +69,7 @@ async function makeAndStore(
     return { asset_id: id, ...about, size_bytes: content.byteLength, sha256, role: "thumbnail", storage_key };
   };
   // Outputs that say what made them are also found without their metadata.
-  const made = await thumbnails.make(bytes, { hasFingerprint: mark !== undefined });
+  const made = await thumbnails.make(file, { hasFingerprint: mark !== undefined });
   if (!made) return NONE;
   const { small, large, thumbhash, fingerprint } = made;
   const [smallFile, largeFile] = await Promise.all([store("small", small), store("large", large)]);

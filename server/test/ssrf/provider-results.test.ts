@@ -6,6 +6,7 @@ import type { RunClaim } from "../../src/db/runs/open-runs.ts";
 import { createImageDecoder } from "../../src/images/image-decoder.ts";
 import { createDnsResolver } from "../../src/outbound/dns-resolver.ts";
 import { createUrlFetcher, type UrlFetcher } from "../../src/outbound/url-fetcher.ts";
+import { createByteBudget } from "../../src/runs/byte-budget.ts";
 import type { EnabledProvider } from "../../src/runs/provider-registry.ts";
 import { type OutputDependencies, storeOutputs } from "../../src/runs/store-outputs.ts";
 import { recordConnections } from "./connection-log.ts";
@@ -38,7 +39,9 @@ const images = createImageDecoder({ perform: () => Promise.reject(new Error("was
 
 async function outcomeOf(url: string, origins: string[]): Promise<string> {
   const dependencies = {
-    http: { fetch: fetcher.fetchBytes },
+    http: { open: fetcher.open },
+    byteBudget: createByteBudget(64 * 1024 * 1024),
+    settings: { maxOutputBytes: 64 * 1024 * 1024 },
     crashPoint: () => {},
     images,
   } as unknown as OutputDependencies;
@@ -63,8 +66,9 @@ test("a result at any of the 207 URLs of the corpus is not stored, and no intern
   attempts.drain();
   const ended = await runCorpus(net, (url) => outcomeOf(url, vendorOrigins()));
   expect(ended).toHaveLength(207);
-  // The errors of the step for an invalid result, and for an unreachable file server.
-  expect(listUnexpected(ended, /^(provider_output_invalid|dependency_unavailable)$/)).toEqual([]);
+  // The errors of the step for an invalid result, for an unreachable file server, and for one that announces 10 GB.
+  expect(listUnexpected(ended, /^(provider_output_invalid|dependency_unavailable|storage_failed)$/)).toEqual([]);
+  expect(ended.filter(({ outcome }) => outcome === "storage_failed")).toHaveLength(1);
   expect(forbiddenConnections(attempts)).toEqual([]);
 });
 

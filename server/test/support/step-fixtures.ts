@@ -13,6 +13,7 @@ import { type RunClaim, requestCancellation, requeueAllRuns } from "../../src/db
 import { claimQueuedRuns } from "../../src/db/runs/queue.ts";
 import { startClaimedRun } from "../../src/db/runs/start-run.ts";
 import { Fault } from "../../src/faults.ts";
+import type { VideoFile } from "../../src/images/ranged-file.ts";
 import type { ThumbnailFile, Thumbnails } from "../../src/images/thumbnail.ts";
 import type { Clock } from "../../src/kit/clock.ts";
 import type { Job } from "../../src/kit/operation.ts";
@@ -146,6 +147,8 @@ const thumbnailOf = (text: string, side: number): ThumbnailFile => ({
   ...{ bytes: Buffer.from(text), media_type: "image/webp", width: side, height: side },
 });
 
+const wholeOf = async (file: VideoFile) => (file instanceof Uint8Array ? file : file.read(0, file.sizeBytes));
+
 /** Storage in memory, and a decoder that takes every file for a small image. */
 export function createTestFiles() {
   const objects = new Map<string, Uint8Array>();
@@ -155,6 +158,8 @@ export function createTestFiles() {
     storage: {
       put: async (key: string, bytes: Uint8Array) => void objects.set(key, bytes),
       bytes: async (key: string) => objects.get(key),
+      get: async (key: string, { start, end } = { start: 0, end: Number.POSITIVE_INFINITY }) =>
+        objects.has(key) ? new Blob([Buffer.from(objects.get(key)!).subarray(start, end + 1)]).stream() : undefined,
     },
     images: {
       inspect: async () => inspected,
@@ -165,15 +170,18 @@ export function createTestFiles() {
       toFoundMask: async (bytes: Uint8Array) => ({ bytes, isEmpty: false }),
     },
     videoFrames: {
-      extract: async (video: Uint8Array, frame: string): Promise<Uint8Array> =>
-        Buffer.from(`${frame} frame of ${Buffer.from(video)}`),
+      extract: async (video: VideoFile, frame: string): Promise<Uint8Array> =>
+        Buffer.from(`${frame} frame of ${Buffer.from(await wholeOf(video))}`),
     },
     thumbnails: {
-      make: async (bytes: Uint8Array): Promise<Thumbnails> => ({
-        small: thumbnailOf(`small ${Buffer.from(bytes)}`, 320),
-        large: thumbnailOf(`large ${Buffer.from(bytes)}`, 640),
-        thumbhash: "3OcRJYB4d3h/iIeHeEh3eIhw+j3A",
-      }),
+      make: async (file: VideoFile): Promise<Thumbnails> => {
+        const text = Buffer.from(await wholeOf(file));
+        return {
+          small: thumbnailOf(`small ${text}`, 320),
+          large: thumbnailOf(`large ${text}`, 640),
+          thumbhash: "3OcRJYB4d3h/iIeHeEh3eIhw+j3A",
+        };
+      },
       fingerprints: async (): Promise<string[]> => [],
     },
     /** The asset id of a URL that this server signed. */
@@ -212,9 +220,16 @@ export function createStepServices({
   spool = createTestSpool(),
 }: StepParts) {
   const { storage, images, videoFrames, thumbnails, findIdByUrl, fetch } = files ?? createTestFiles();
+  const open = async (url: string) => {
+    const { bytes } = await fetch(url);
+    const whole = async function* () {
+      yield bytes;
+    };
+    return { media_type: "image/png", size_bytes: bytes.byteLength, bytes: whole() };
+  };
   const signUrl = (id: string) => `https://gesso.example/files/${id}`;
   const parts = {
-    ...{ ...runtime, database, spool, providers, images, videoFrames, thumbnails, http: { fetch } },
+    ...{ ...runtime, database, spool, providers, images, videoFrames, thumbnails, http: { fetch, open } },
     ...{ assets: { storage, signUrl, findIdByUrl } },
     notifications: { runEnded: (runId: string) => void runtime.endedRuns.push(runId) },
     inFlight: createInFlightAttempts({ SPOOL_DIR: join(tmpdir(), "gesso-no-spool") }, runtime),

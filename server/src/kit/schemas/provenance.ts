@@ -137,7 +137,9 @@ export const RunProvenance = z
         asset_id: z.uuid(),
         media_type: z.string(),
         provenance: RunOutput.shape.provenance,
-        report: ProvenanceReport.nullable().describe("Verdict on the stored file. null if it was deleted"),
+        report: ProvenanceReport.nullable().describe(
+          "Verdict on the stored file. null if it was deleted, or if it has more than 100 MB",
+        ),
       }),
     ),
   })
