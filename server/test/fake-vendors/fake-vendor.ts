@@ -2,9 +2,11 @@
 // files and callbacks. Routes and request schemas are in the file of each vendor.
 import { createHash, randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
+import { Readable } from "node:stream";
 import { setTimeout as pause } from "node:timers/promises";
 import { type HttpBindings, serve } from "@hono/node-server";
 import { type Context, Hono } from "hono";
+import { createLongVideo } from "../support/long-video.ts";
 
 /** What may go wrong. All are off at first; a test turns one on by writing to it. */
 export type FaultSwitches = {
@@ -20,8 +22,9 @@ export type FaultSwitches = {
   hang: { times: number; when: "before" | "after" } | undefined;
   /** The outcome of jobs that are accepted from now on. */
   outcome: "done" | "failed" | "moderated" | "never";
-  /** What is found at the address of a result. */
-  result: "whole" | "expired" | "wrong-type" | "huge";
+  /** What is found at the address of a result. `long`: a video of `longBytes`. */
+  result: "whole" | "expired" | "wrong-type" | "huge" | "long";
+  longBytes: number;
   /** `early`: a running message arrives after the final one. `forged`: with a wrong signature. */
   callbacks: "once" | "twice" | "early" | "forged" | "none";
   /** Models that are no longer known. */
@@ -113,6 +116,7 @@ const NO_FAULTS: FaultSwitches = {
   hang: undefined,
   outcome: "done",
   result: "whole",
+  longBytes: 0,
   callbacks: "once",
   retired: [],
 };
@@ -229,11 +233,12 @@ export async function startFakeVendor(
   };
 
   const app = new Hono<{ Bindings: HttpBindings }>();
-  app.get("/files/:id", (context) => {
+  app.get("/files/:id", async (context) => {
     const file = files.get(context.req.param("id"));
     if (!file || switches.result === "expired") return context.text("This link has expired.", 403);
     if (switches.result === "wrong-type") return context.html("<html>Please sign in</html>");
     if (switches.result === "huge") return new Response(endless(), { headers: { "content-type": file.mediaType } });
+    if (switches.result === "long") return serveLongVideo(switches.longBytes);
     return new Response(Buffer.from(file.bytes), { headers: { "content-type": file.mediaType } });
   });
   app.route("/", routes(services));
@@ -276,6 +281,12 @@ export async function startFakeVendor(
       await shut();
     },
   };
+}
+
+async function serveLongVideo(sizeBytes: number): Promise<Response> {
+  const video = await createLongVideo(sizeBytes);
+  const headers = { "content-type": "video/mp4", "content-length": String(video.sizeBytes) };
+  return new Response(Readable.toWeb(Readable.from(video.chunks())) as ReadableStream, { headers });
 }
 
 /** A file that does not end before its reader does. */

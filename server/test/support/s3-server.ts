@@ -16,8 +16,15 @@ export const S3_TEST_CREDENTIALS = { accessKeyId: "TESTKEY", secretAccessKey: "T
 const programs = ["monmaptool", "ceph", "ceph-mon", "ceph-osd", "radosgw", "radosgw-admin"];
 const run = promisify(execFile);
 
-/** Starts the server in `dir`, which is emptied first, and resolves when it responds and has a user. */
-export const startS3Server = async (dir: string, port: number): Promise<S3Server & { stop(): Promise<void> }> => {
+/**
+ * Starts the server in `dir`, which is emptied first, and resolves when it responds and has a user. `megabytes`: what
+ * it can store, in memory.
+ */
+export const startS3Server = async (
+  dir: string,
+  port: number,
+  megabytes = 2048,
+): Promise<S3Server & { stop(): Promise<void> }> => {
   assertCephInstalled();
   const home = resolve(dir);
   const daemons: ChildProcess[] = [];
@@ -26,7 +33,7 @@ export const startS3Server = async (dir: string, port: number): Promise<S3Server
     await rm(home, { recursive: true, force: true });
   };
   try {
-    await startDaemons(home, port, daemons);
+    await startDaemons(home, { port, megabytes }, daemons);
   } catch (cause) {
     await stop();
     throw cause;
@@ -43,13 +50,17 @@ const assertCephInstalled = () => {
   }
 };
 
-const startDaemons = async (home: string, port: number, daemons: ChildProcess[]) => {
+const startDaemons = async (
+  home: string,
+  { port, megabytes }: Pick<Cluster, "port" | "megabytes">,
+  daemons: ChildProcess[],
+) => {
   await rm(home, { recursive: true, force: true });
   for (const folder of ["mon", "osd", "rgw", "run", "log"]) await mkdir(join(home, folder), { recursive: true });
   const cluster = randomUUID();
   const monitor = `[v2:127.0.0.1:${await freePort()}]`;
   const conf = join(home, "ceph.conf");
-  await writeFile(conf, configuration({ home, port, cluster, monitor }));
+  await writeFile(conf, configuration({ home, port, megabytes, cluster, monitor }));
   const once = (program: string, ...more: string[]) => run(program, ["-c", conf, ...more], { timeout: 60_000 });
   // In the foreground each daemon stays a child of this process, so stopping it needs no pid file that could be stale.
   const start = async (program: string, ...more: string[]) => {
@@ -103,11 +114,11 @@ const end = async (daemon: ChildProcess) => {
   await ended;
 };
 
-type Cluster = { home: string; port: number; cluster: string; monitor: string };
+type Cluster = { home: string; port: number; megabytes: number; cluster: string; monitor: string };
 
 // One replica, no authentication between the daemons, and no manager: enough for S3, quick to start. Without `ms mon
 // client mode = crc` the gateway looks for a secure monitor for ever.
-const configuration = ({ home, port, cluster, monitor }: Cluster) => `
+const configuration = ({ home, port, megabytes, cluster, monitor }: Cluster) => `
 [global]
 fsid = ${cluster}
 mon host = ${monitor}
@@ -137,7 +148,7 @@ mon data = ${home}/mon
 [osd.0]
 osd data = ${home}/osd
 osd objectstore = memstore
-memstore device bytes = 2147483648
+memstore device bytes = ${megabytes * 1024 * 1024}
 [client.rgw]
 rgw data = ${home}/rgw
 rgw frontends = beast endpoint=127.0.0.1:${port}
