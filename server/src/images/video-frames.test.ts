@@ -3,8 +3,10 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
+import { Fault } from "../faults.ts";
 import { createDecoderPool } from "./decoder-pool.ts";
 import { createImageDecoder } from "./image-decoder.ts";
+import { inspectVideo } from "./inspect-video.ts";
 import { runIsolatedProgram } from "./isolated-program.ts";
 import { createVideoFrames, splitPngs } from "./video-frames.ts";
 
@@ -43,6 +45,41 @@ describe("a frame of a video", () => {
     expect(expected).toHaveLength(20);
     expect(Buffer.from(await frames.extract(bytes, "first")).equals(expected[0]!)).toBe(true);
     expect(Buffer.from(await frames.extract(bytes, "last")).equals(expected[19]!)).toBe(true);
+  });
+
+  it("is the same if the video is read in ranges, and most of the video is not read", async () => {
+    const { bytes } = createVideo("-c:v", "libx264", "-g", "5", "-bf", "2");
+    const index = bytes.lastIndexOf("moov") - 4;
+    // Offsets of the media data count from the start of the file, so the padding comes after them.
+    const padding = Buffer.alloc(30 * 1024 * 1024);
+    padding.writeUInt32BE(padding.byteLength, 0);
+    padding.write("free", 4, "latin1");
+    const padded = Buffer.concat([bytes.subarray(0, index), padding, bytes.subarray(index)]);
+    let readBytes = 0;
+    const ranged = {
+      sizeBytes: padded.byteLength,
+      read: async (start: number, end: number) => {
+        readBytes += end - start;
+        return padded.subarray(start, end);
+      },
+    };
+    for (const frame of ["first", "last"] as const)
+      expect(Buffer.from(await frames.extract(ranged, frame)).equals(await frames.extract(bytes, frame))).toBe(true);
+    expect(await inspectVideo(ranged)).toEqual(await inspectVideo(bytes));
+    expect(readBytes).toBeLessThan(padding.byteLength / 4);
+  });
+
+  it("is not called damaged while the storage does not return the video", async () => {
+    const { bytes } = createVideo("-c:v", "libx264");
+    const away = new Fault("asset_unavailable");
+    for (const available of [0, 100]) {
+      const read = async (start: number, end: number) => {
+        if (end > available) throw away;
+        return bytes.subarray(start, end);
+      };
+      await expect(frames.extract({ sizeBytes: bytes.byteLength, read }, "first")).rejects.toBe(away);
+      await expect(inspectVideo({ sizeBytes: bytes.byteLength, read })).rejects.toBe(away);
+    }
   });
 
   it("is an image that Gesso accepts as a source", async () => {

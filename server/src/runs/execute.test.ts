@@ -47,16 +47,35 @@ describe("a run", () => {
     for (const [fact, count] of counts) expect(count, fact).toBeGreaterThan(SCHEDULES / 500);
   });
 
-  it("completes with an empty result if its plan has no requests", async () => {
+  const executeSteps = async (steps: Partial<RunSteps>): Promise<RunOutcome[]> => {
     const outcomes: RunOutcome[] = [];
-    const steps: Partial<RunSteps> = {
-      planRequests: async () => ({ requests: [] }),
-      finishRun: async (_claim, outcome) => void outcomes.push(outcome),
-    };
+    const finishRun: RunSteps["finishRun"] = async (_claim, outcome) => void outcomes.push(outcome);
     const createWakeup = () => ({ id: "wakeup", wait: async () => undefined });
     const engine: Partial<RunEngine> = { step: (_name, work) => work(), createWakeup };
-    await executeRun({ run_id: "run", tenant_id: "tenant", epoch: 1 }, engine as RunEngine, steps as RunSteps);
+    const claim = { run_id: "run", tenant_id: "tenant", epoch: 1 };
+    await executeRun(claim, engine as RunEngine, { ...steps, finishRun } as RunSteps);
+    return outcomes;
+  };
+
+  it("completes with an empty result if its plan has no requests", async () => {
+    const outcomes = await executeSteps({ planRequests: async () => ({ requests: [] }) });
     expect(outcomes).toEqual([{ status: "completed", result: { outputs: [] }, finishedRequests: [], warnings: [] }]);
+  });
+
+  it("fails with the reason for which its result could not be stored, whichever step has found it", async () => {
+    const offer = { provider: "p", upstreamModel: "m" };
+    const job = { task: "video.generate", model: "video-default" } as const;
+    const planRequests = async () => ({ requests: [{ requestIndex: 0, jobIndex: 0, job, offer }] });
+    const details = { reason: "output_too_large", max_bytes: 10, setting: "MAX_OUTPUT_MEGABYTES" };
+    const notStored = { state: "not_stored", fault: { code: "storage_failed", details } } as const;
+    const failed = { status: "failed", error: { code: "storage_failed", details } };
+    const collecting = await executeSteps({
+      planRequests,
+      submit: async () => ({ state: "running", attemptNumber: 1 }),
+      collectResult: async () => notStored,
+    });
+    expect(collecting).toMatchObject([failed]);
+    expect(await executeSteps({ planRequests, submit: async () => notStored })).toMatchObject([failed]);
   });
 });
 

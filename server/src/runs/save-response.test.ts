@@ -156,6 +156,18 @@ describe("a result whose storage fails for seconds", () => {
     expect(await spool.list()).toEqual([]);
   });
 
+  it("fails its run with the reason if the run reaches its deadline before", async () => {
+    claim = await claimRun(database.db, { deadlineSeconds: 0 });
+    const full = new Fault("storage_failed", { reason: "disk_full" });
+    const storage = { put: () => Promise.reject(full) } as unknown as ObjectStorage;
+    expect(await submitWith({ storage })).toEqual({
+      state: "not_stored",
+      fault: { code: "storage_failed", details: { reason: "disk_full" } },
+    });
+    expect(runtime.messages.join()).toContain("could not be stored before the deadline");
+    expect(fake.submissions).toHaveLength(1);
+  });
+
   it("is stored when the S3 server is back", async () => {
     const running = process.env.TEST_S3_ENDPOINT;
     server = running

@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { freePort } from "@gesso/dev/components";
+import { createS3Storage } from "../../src/storage/s3-storage.ts";
 import { drawTestImage } from "../fake-vendors/result-files.ts";
 import { fakeRunway } from "../fake-vendors/runway.ts";
 import { createLongVideo } from "../support/long-video.ts";
@@ -37,6 +38,11 @@ const report = (isRight: boolean, text: string) => {
 
 const folder = mkdtempSync(join(tmpdir(), "gesso-bench-outputs-"));
 const s3 = values.s3 ? await startS3Server(join(folder, "rgw"), await freePort(), 8 * 1024) : undefined;
+const bucket = "gesso-bench";
+if (s3) {
+  const options = { region: "us-east-1", bucket, credentials: S3_TEST_CREDENTIALS, forcePathStyle: true };
+  await createS3Storage({ ...options, endpoint: s3.endpoint }).ensureBucket();
+}
 const vendor = await fakeRunway.start();
 Object.assign(vendor.switches, { result: "long", longBytes: sizeBytes });
 const gesso = await startTestEnvironment({
@@ -45,7 +51,7 @@ const gesso = await startTestEnvironment({
     ...fakeRunway.env(vendor),
     PROVENANCE: "off",
     ...(s3 && {
-      ...{ STORAGE: "s3", S3_ENDPOINT: s3.endpoint, S3_BUCKET: "gesso-bench" },
+      ...{ STORAGE: "s3", S3_ENDPOINT: s3.endpoint, S3_BUCKET: bucket },
       ...{ S3_ACCESS_KEY_ID: S3_TEST_CREDENTIALS.accessKeyId },
       ...{ S3_SECRET_ACCESS_KEY: S3_TEST_CREDENTIALS.secretAccessKey },
     }),

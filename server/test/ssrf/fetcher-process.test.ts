@@ -151,6 +151,30 @@ describe("a fetch", () => {
     expect(Buffer.from((await reader.read()).value!).toString()).toBe("second");
   });
 
+  test("of a large file is handed on as it arrives, with the size that the server announced", async () => {
+    const size = 3 * 1024 * 1024;
+    let finish = () => {};
+    const origin = await serve((_, response) => {
+      response.writeHead(200, { "content-length": String(size) }).write("first");
+      finish = () => response.end(Buffer.alloc(size - 5));
+    });
+    const options = { maxBytes: size, timeoutSeconds: 3600, trustedOrigins: [origin] };
+    const { size_bytes, bytes } = await fetcher.open(origin, options);
+    expect([size_bytes, Buffer.from((await bytes.next()).value!).toString()]).toEqual([size, "first"]);
+    finish();
+    let length = 5;
+    for await (const chunk of bytes) length += chunk.byteLength;
+    expect(length).toBe(size);
+  });
+
+  test("of a file that the caller leaves closes the connection", async () => {
+    const { promise: closed, resolve } = Promise.withResolvers<void>();
+    const origin = await serve((_, response) => void response.on("close", resolve).write("first"));
+    const { bytes } = await fetcher.open(origin, { ...limits, trustedOrigins: [origin] });
+    for await (const _ of bytes) break;
+    await closed;
+  });
+
   test("is aborted when the caller disconnects", async () => {
     let isGivenUp = false;
     const origin = await serve((_, response) => {
