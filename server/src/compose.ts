@@ -67,6 +67,7 @@ import { createWebhookPolicy } from "./webhooks/webhook-policy.ts";
 
 /** For statements that scan a whole table. Their connections are opened when they are needed. */
 const SLOW_STATEMENTS = { statementMs: 30 * 60 * 1000, marginMs: 2000 };
+const SLOW_POOL = { DATABASE_POOL: 2, DATABASE_POOL_MIN: 0 };
 
 type KeyDerivation = ReturnType<typeof createKeyDerivation>;
 
@@ -208,7 +209,7 @@ export function composeServices(config: Config, role: string, tracing: Tracing) 
   const runtime = createRuntime(config, role, metricsServer.metrics, tracing);
   const { clock, random, ids, log, settings } = runtime;
   const database = connectDatabase(config, "gesso_system", { clock });
-  const slowDatabase = connectDatabase({ ...config, DATABASE_POOL: 2 }, "gesso_system", { ...SLOW_STATEMENTS, clock });
+  const slowDatabase = connectDatabase({ ...config, ...SLOW_POOL }, "gesso_system", { ...SLOW_STATEMENTS, clock });
   const engineClient = createEngineClient(config.RESTATE_INGRESS_URL);
 
   const assets = composeAssets(config, deriveKeys, runtime);

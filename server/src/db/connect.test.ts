@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTcpProxy } from "../../test/support/tcp-proxy.ts";
 import { startTestDatabase, type TestDatabase } from "../../test/support/test-database.ts";
+import { until } from "../../test/support/until.ts";
 import { connectDatabase, type Database } from "./connect.ts";
 
 const UNAVAILABLE = expect.objectContaining({ code: "dependency_unavailable" });
@@ -39,6 +40,47 @@ describe("connectDatabase", () => {
     expect(await db.query("test.one", "select 1 as one")).toEqual([{ one: 1 }]);
     await db.close();
     await proxy.close();
+  });
+
+  it("keeps its minimum of idle connections, so that a burst does not wait until they are open", async () => {
+    const IDLE = { ...TIMING, idleMs: 50 };
+    const connect = async (name: string, minimum: number) => {
+      const url = new URL(database.url);
+      const proxy = await startTcpProxy(Number(url.port));
+      url.port = String(proxy.port);
+      url.searchParams.set("application_name", name);
+      const settings = { DATABASE_URL: url.href, DATABASE_POOL: 4, DATABASE_POOL_MIN: minimum };
+      const db = connectDatabase(settings, null, IDLE);
+      const burst = () => Promise.all([1, 2, 3, 4].map(() => db.query("test.sleep", "select pg_sleep(0.05)")));
+      const countOpen = async () => {
+        const text = "select count(*)::int as n from pg_stat_activity where application_name = $1";
+        return (await database.owner.query<{ n: number }>("test.open", text, [name]))[0]!.n;
+      };
+      return { db, proxy, burst, countOpen };
+    };
+    const [kept, closed] = [await connect("kept", 3), await connect("closed", 0)];
+    await kept.burst();
+    // The second pool is idle later than the first: when all its connections have closed, so have those of the first.
+    await closed.burst();
+    await until(async () => (await closed.countOpen()) === 0);
+    await until(async () => (await kept.countOpen()) <= 3);
+    expect(await kept.countOpen()).toBe(3);
+    await Promise.all([kept.burst(), closed.burst()]);
+    expect([kept.proxy.connectionCount(), closed.proxy.connectionCount()]).toEqual([5, 8]);
+    for (const { db, proxy } of [kept, closed]) {
+      await db.close();
+      await proxy.close();
+    }
+  });
+
+  it("keeps no more connections than it may open", async () => {
+    const settings = { DATABASE_URL: database.url, DATABASE_POOL: 2, DATABASE_POOL_MIN: 16 };
+    const db = connectDatabase(settings, null, { ...TIMING, idleMs: 50 });
+    const pids = await Promise.all(
+      Array.from({ length: 8 }, () => db.query<{ pid: number }>("test.pid", "select pg_backend_pid() as pid")),
+    );
+    expect(new Set(pids.map(([row]) => row!.pid)).size).toBeLessThanOrEqual(2);
+    await db.close();
   });
 
   it("is not ready on a read-only server, and reports writes there as unavailable", async () => {

@@ -32,6 +32,15 @@ export const DatabaseEnv = z.object({
     .default(true)
     .describe("Whether API and workers migrate the database at start. If false, they wait for --role migrate"),
   DATABASE_POOL: z.coerce.number().int().min(2).default(16).describe("Maximum database connections per process"),
+  DATABASE_POOL_MIN: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .default(16)
+    .describe(
+      "Database connections that a process keeps open once it has opened them, at most DATABASE_POOL. Others close " +
+        "after 10 s without work, and the next burst waits until they are open again",
+    ),
 });
 
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
@@ -101,19 +110,29 @@ export function isRolledBack(thrown: unknown): boolean {
   return !SESSION_END_CODES.test(error.code) && !/^(FATAL|PANIC)$/.test(error.severity ?? "");
 }
 
-/** PostgreSQL ends a statement after `statementMs`; this process gives up waiting `marginMs` later. */
-type ConnectionTiming = { statementMs: number; marginMs: number };
-const DEFAULT_TIMING: ConnectionTiming = { statementMs: 10_000, marginMs: 2000 };
+/**
+ * PostgreSQL ends a statement after `statementMs`; this process gives up waiting `marginMs` later. A connection above
+ * the minimum closes when it is idle for `idleMs`.
+ */
+type ConnectionTiming = { statementMs: number; marginMs: number; idleMs: number };
+const DEFAULT_TIMING: ConnectionTiming = { statementMs: 10_000, marginMs: 2000, idleMs: 10_000 };
 
 /** A burst waits for a connection; a statement that waits longer fails. */
 const CONNECT_MS = 5000;
+/**
+ * How long a connection is idle before TCP checks it. Idle connections stay open, so the check notices a server that
+ * vanished before a statement does, and a firewall on the way does not forget the connection.
+ */
+const KEEP_ALIVE_MS = 30_000;
 /** A tenant with many statements gets only its share of the connections, so its own may wait longer. */
 const TURN_MS = 10_000;
 /** Statements without a tenant share the turns of one. */
 const SYSTEM = "system";
 
 export type DatabaseUrls = Pick<z.output<typeof DatabaseEnv>, "DATABASE_URL" | "DIRECT_DATABASE_URL">;
-export type ConnectionSettings = DatabaseUrls & Pick<z.output<typeof DatabaseEnv>, "DATABASE_POOL">;
+export type ConnectionSettings = DatabaseUrls &
+  Pick<z.output<typeof DatabaseEnv>, "DATABASE_POOL"> &
+  Partial<Pick<z.output<typeof DatabaseEnv>, "DATABASE_POOL_MIN">>;
 
 /** For what needs a session of its own: LISTEN, advisory locks, transactions of several statements. */
 export const directUrlOf = ({ DATABASE_URL, DIRECT_DATABASE_URL = DATABASE_URL }: DatabaseUrls): string =>
@@ -140,11 +159,14 @@ export function connectDatabase(
   const pool = new pg.Pool({
     connectionString: env.DATABASE_URL,
     max: env.DATABASE_POOL,
+    min: Math.min(env.DATABASE_POOL_MIN ?? 0, env.DATABASE_POOL),
+    idleTimeoutMillis: timing.idleMs,
     connectionTimeoutMillis: CONNECT_MS,
     // A server that vanished without closing its connections answers nothing: without a timeout of our own, such a
     // connection would be used until TCP gives up, about 15 minutes later.
     query_timeout: timing.statementMs + timing.marginMs,
     keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     // A pooler refuses parameters of a session that it does not know.
     ...(!isPooled && sessionParameters(role, timing)),
     ...(role !== null && { onConnect: scopes.prepare }),
