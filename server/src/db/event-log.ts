@@ -154,6 +154,22 @@ export async function repairEventClock(db: Database): Promise<boolean> {
   return row!.is_restored;
 }
 
+const FIND_RESTORE = statement(
+  "events.find_restore",
+  `select coalesce((select timeline <> event_log_timeline() from event_clock), false)
+     or exists (select from lost_event_positions where noticed_at > now() - make_interval(days => :days)) as is_recent`,
+).columns<{ is_recent: boolean }>();
+
+/**
+ * Whether PostgreSQL began another timeline in the last `days` days: it was restored to an earlier time, or failed over
+ * to a standby. A restore is also recent if no process has noticed it yet. False if the server does not say its
+ * timeline, as some managed services, and after a restore from a snapshot of the disk, which keeps the timeline.
+ */
+export async function isRecentlyRestored(db: Database, days: number): Promise<boolean> {
+  const [row] = await db.execute(FIND_RESTORE, { days });
+  return row!.is_recent;
+}
+
 const FIND_LOST = statement(
   "events.find_lost_position",
   `select exists (

@@ -3,10 +3,11 @@ import { mkdtempSync, rmSync, utimesSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { v7 } from "uuid";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createFakeProviders } from "../../test/support/fake-providers.ts";
 import { startTestDatabase, type TestDatabase } from "../../test/support/test-database.ts";
 import { createTestRuntime } from "../../test/support/test-runtime.ts";
+import { repairEventClock } from "../db/event-log.ts";
 import { findAsset, insertSourceAsset } from "../db/runs/assets.ts";
 import { insertUploadRun } from "../db/runs/insert-upload.ts";
 import { saveRetentionDays } from "../db/runs/retention.ts";
@@ -169,6 +170,49 @@ describe("orphaned objects", () => {
     });
     expect(await sweepOrphans(withOrphanShare(0), later)).toMatchObject({ orphans: 4, deleted: 0 });
     expect(await sweepOrphans(withOrphanShare(1), later)).toMatchObject({ orphans: 4, deleted: 4 });
+  });
+
+  describe("after a restore of the database to an earlier time", () => {
+    /** As if the server were a copy that was promoted: its timeline differs from the one in the restored rows. */
+    const restore = () => database.owner.query("test.timeline", "update event_clock set timeline = timeline || '0'");
+    const agePast = (interval: string) =>
+      database.owner.query("test.age", "update lost_event_positions set noticed_at = now() - $1::interval", [interval]);
+    beforeEach(async () => {
+      await repairEventClock(services.database);
+      await known();
+    });
+    afterEach(async () => {
+      await repairEventClock(services.database);
+      await database.owner.query("test.forget", "delete from lost_event_positions");
+    });
+
+    it("are kept, because files of the lost period have no rows, also if no process has noticed the restore", async () => {
+      const orphan = await lost();
+      await restore();
+      expect(await sweepOrphans(services, later)).toMatchObject({ orphans: 1, deleted: 0 });
+      expect(await repairEventClock(services.database)).toBe(true);
+      expect(await sweepOrphans(services, later)).toMatchObject({ orphans: 1, deleted: 0 });
+      expect(await isThere(orphan)).toBe(true);
+      expect(logged.filter((message) => message.includes("restored or failed over"))).toHaveLength(2);
+    });
+
+    it("are removed when the days of the hold have passed", async () => {
+      const orphan = await lost();
+      await restore();
+      await repairEventClock(services.database);
+      await agePast("6 days 23 hours");
+      expect(await sweepOrphans(services, later)).toMatchObject({ orphans: 1, deleted: 0 });
+      await agePast("7 days 1 hour");
+      expect(await sweepOrphans(services, later)).toMatchObject({ orphans: 1, deleted: 1 });
+      expect(await isThere(orphan)).toBe(false);
+    });
+
+    it("are removed at once if the operator sets no hold", async () => {
+      await lost();
+      await restore();
+      const withoutHold = { ...services, settings: { ...services.settings, orphanHoldDays: 0 } };
+      expect(await sweepOrphans(withoutHold, later)).toMatchObject({ orphans: 1, deleted: 1 });
+    });
   });
 
   it("are only objects with a Gesso name", async () => {

@@ -1,7 +1,9 @@
 // Expires files after their retention time and deletes stored objects that no asset row references. If no stored object
-// is referenced at all, nothing is deleted: the server may be connected to the wrong database. One sweep deletes at
-// most ORPHAN_SHARE of all objects.
+// is referenced at all, nothing is deleted: the server may be connected to the wrong database. After a restore, nothing
+// is deleted for some days: files of the lost period have no rows. One sweep deletes at most ORPHAN_SHARE of all
+// objects.
 import type { Database } from "../db/connect.ts";
+import { isRecentlyRestored } from "../db/event-log.ts";
 import {
   deleteOrphanRecords,
   expireAssets,
@@ -32,7 +34,7 @@ export type OrphanSweepOptions = { now?: number; confirmSeconds?: number; signal
 
 type SweepDependencies = Pick<Services, "database" | "clock" | "log"> & {
   assets: Pick<Services["assets"], "storage">;
-  settings: Pick<Services["settings"], "maxOrphanShare">;
+  settings: Pick<Services["settings"], "maxOrphanShare" | "orphanHoldDays">;
 };
 
 export async function sweepOrphans(
@@ -66,12 +68,20 @@ export async function sweepOrphans(
 type FoundObjects = { objects: number; referenced: number; confirmedOrphans: string[] };
 
 async function deleteOrphans(
-  { assets, settings, log }: SweepDependencies,
+  { database, assets, settings, log }: SweepDependencies,
   { objects, referenced, confirmedOrphans }: FoundObjects,
 ): Promise<string[]> {
   if (confirmedOrphans.length === 0) return [];
   if (referenced === 0) {
     log.error({ objects }, "the database references no stored object: is this the right database? Nothing was deleted");
+    return [];
+  }
+  const { orphanHoldDays } = settings;
+  if (orphanHoldDays > 0 && (await isRecentlyRestored(database, orphanHoldDays))) {
+    log.warn(
+      { objects, orphans: confirmedOrphans.length, hold_days: orphanHoldDays },
+      "the database was restored or failed over: orphaned objects are kept, because they may be files of a lost period",
+    );
     return [];
   }
   const keys = confirmedOrphans.slice(0, Math.ceil(objects * settings.maxOrphanShare));

@@ -27,6 +27,8 @@ export type RunSettings = {
   eventRetentionDays: number;
   /** Share of all stored objects that one sweep may delete as orphans. */
   maxOrphanShare: number;
+  /** Days after a restore of the database in which no orphan is deleted. 0: no hold. */
+  orphanHoldDays: number;
   /** Days after which ended runs are archived, for tenants without a value of their own. 0: never. */
   archiveAfterDays: number;
 };
@@ -108,6 +110,16 @@ export const RetentionEnv = z.object({
     .max(1)
     .default(0.01)
     .describe("Maximum share of all stored objects that one sweep deletes as orphans, 0 to 1. 0: delete none"),
+  ORPHAN_HOLD_DAYS: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(36_500)
+    .default(7)
+    .describe(
+      "Days after a restore or a failover of PostgreSQL in which no orphan is deleted: files of a lost period have no " +
+        "rows. 0: no hold",
+    ),
 });
 
 const MEGABYTE = 1024 * 1024;
@@ -128,5 +140,6 @@ export const parseRunSettings = (env: Env): RunSettings => ({
   maxOutputBytes: env.MAX_OUTPUT_MEGABYTES * MEGABYTE,
   eventRetentionDays: env.EVENT_DAYS,
   maxOrphanShare: env.ORPHAN_SHARE,
+  orphanHoldDays: env.ORPHAN_HOLD_DAYS,
   archiveAfterDays: env.ARCHIVE_AFTER_DAYS,
 });

@@ -18,7 +18,7 @@ export async function sweepRepeatedFiles(environment: ChaosEnvironment, signatur
   const { clock, log } = createTestRuntime();
   const sweep = () =>
     sweepOrphans(
-      { database, clock, log, assets: environment, settings: { maxOrphanShare: 1 } },
+      { database, clock, log, assets: environment, settings: { maxOrphanShare: 1, orphanHoldDays: 0 } },
       { now: Date.now() + TWO_DAYS_MS, confirmSeconds: 0 },
     );
   try {

@@ -33,7 +33,7 @@ export async function pointInTimeRestore(
   const proxy = await startTcpProxy(postgres.port);
   const url = new URL(postgres.server.url);
   url.port = String(proxy.port);
-  const environment = await startTestEnvironment({ roles: "split", databaseUrl: url.href, env: { ORPHAN_SHARE: "0" } });
+  const environment = await startTestEnvironment({ roles: "split", databaseUrl: url.href });
   let restored: Awaited<ReturnType<typeof postgres.restore>> | undefined;
   try {
     await postgres.backUp();

@@ -1074,6 +1074,14 @@ export type StatementTypes = {
       is_lost: boolean | null;
     };
   };
+  "events.find_restore": {
+    parameters: {
+      days: number;
+    };
+    row: {
+      is_recent: boolean | null;
+    };
+  };
   "events.find_runs": {
     parameters: {
       run_ids: readonly string[];
