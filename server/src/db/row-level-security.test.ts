@@ -161,6 +161,7 @@ describe("the role of a tenant", () => {
     const insert = "insert into outbox (outbox_id, kind, payload) values ($1, $2, $3)";
     const queue = (payload: object, kind = "delete_files") => as().query("test.outbox", insert, [v7(), kind, payload]);
     await queue({ keys: [keyOf(mine), keyOf(mine)] });
+    await queue({ keys: [], run_prefix: `t/${mine}/r/${v7()}/` });
     const refused: [object, string?][] = [
       [{ keys: [keyOf(theirs)] }],
       [{ keys: [keyOf(mine), keyOf(theirs)] }],
@@ -171,12 +172,18 @@ describe("the role of a tenant", () => {
       [{ keys: [null] }],
       [{}],
       [{ keys: keyOf(mine) }],
+      [{ keys: [], run_prefix: `t/${theirs}/r/${v7()}/` }],
+      [{ keys: [], run_prefix: `t/${mine}/r/${v7()}` }],
+      [{ keys: [], run_prefix: `t/${mine}/r/` }],
+      [{ keys: [], run_prefix: `t/${mine}/archive/` }],
+      [{ keys: [], run_prefix: "t/" }],
+      [{ keys: [], run_prefix: null }],
       [{ run_id: v7(), provider: "fal", ticket: {} }, "cancel_job"],
     ];
     for (const [payload, kind] of refused)
       await expect(queue(payload, kind), JSON.stringify(payload)).rejects.toThrow("only deletions of the tenant's own");
     const rows = await database.db.query<{ n: number }>("test.queued", "select count(*)::int as n from outbox");
-    expect(rows).toEqual([{ n: 1 }]);
+    expect(rows).toEqual([{ n: 2 }]);
   });
 
   it("records and moves no file to the key of another tenant", async () => {

@@ -3,6 +3,7 @@
 import { claimOutboxItems, deleteOutboxItem, type OutboxItem, type OutboxLane } from "../db/runs/outbox.ts";
 import { readProviderFailure } from "../providers/call-provider.ts";
 import type { Ticket } from "../providers/provider.ts";
+import { deleteFiles } from "./delete-files.ts";
 import { toAttemptRef } from "./ids.ts";
 import { findEnabledProvider } from "./provider-registry.ts";
 import type { Services } from "./services.ts";
@@ -47,7 +48,7 @@ export async function processOutboxLane(
 }
 
 async function performItem(services: OutboxDependencies, { kind, payload }: OutboxItem): Promise<void> {
-  if (kind === "delete_files") await services.assets.storage.delete(payload.keys as string[]);
+  if (kind === "delete_files") await deleteFiles(services.assets.storage, payload);
   if (kind === "cancel_job") {
     const enabledProvider = findEnabledProvider(services, String(payload.provider));
     if (!enabledProvider?.provider.cancel) return;

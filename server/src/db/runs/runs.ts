@@ -150,8 +150,10 @@ const TOMBSTONE = statement(
      returning ${STORAGE_KEY} as storage_key
    ), work as (
      insert into outbox (outbox_id, kind, payload)
-     select :outbox_id, 'delete_files', jsonb_build_object('keys', jsonb_agg(storage_key)) from files
-     having count(*) > 0
+     select :outbox_id, 'delete_files', jsonb_build_object(
+       'keys', coalesce((select jsonb_agg(storage_key) from files), '[]'),
+       'run_prefix', 't/' || :tenant_id::uuid::text || '/r/' || run_id::text || '/')
+     from tombstone
    ), dropped_deliveries as (
      delete from open_deliveries where run_id = :run_id and tenant_id = :tenant_id and exists (select from tombstone)
    ), cleared_deliveries as (
@@ -167,7 +169,8 @@ const TOMBSTONE = statement(
 /**
  * Replaces the run by a tombstone: ids, lineage, status and cost stay. Everything that the caller or the provider wrote
  * is cleared: inputs, plan, metadata, webhook, warnings, result and the requests of its attempts. Its assets are marked
- * deleted and their bytes removed through the outbox. Pending webhook deliveries are dropped.
+ * deleted. Everything below its storage prefix is removed through the outbox, files without a row included. Pending
+ * webhook deliveries are dropped.
  */
 export async function tombstoneRun(db: Database, tenantId: string, runId: string, outboxId: string): Promise<boolean> {
   const rows = await db.execute(TOMBSTONE, { tenant_id: tenantId, run_id: runId, outbox_id: outboxId });

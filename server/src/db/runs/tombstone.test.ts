@@ -84,6 +84,16 @@ it.each(["completed", "failed"] as const)(
   },
 );
 
+it("a deleted run queues the deletion of everything below its storage prefix, also without rows of files", async () => {
+  const runId = await completeRun("completed");
+  const outboxId = v7();
+  await tombstoneRun(database.db.forTenant(TENANT), TENANT, runId, outboxId);
+  const queued = "select kind, payload from outbox where outbox_id = $1";
+  expect(await database.db.query("test.queued", queued, [outboxId])).toEqual([
+    { kind: "delete_files", payload: { keys: [], run_prefix: `t/${TENANT}/r/${runId}/` } },
+  ]);
+});
+
 it("a tenant clears nothing of another tenant's run", async () => {
   const runId = await completeRun("completed");
   const other = v7();
