@@ -297,7 +297,7 @@ describe("a response whose worker died before it was stored", () => {
   });
 });
 
-it("a run that is requeued while its request is in flight waits for the response, and gets it", async () => {
+it("a run that is requeued while its request is in flight waits for the response, and gets it from the spool", async () => {
   const clock = useManualClock();
   const own = await startTestDatabase();
   await installDatabaseClock(own);
@@ -320,19 +320,6 @@ it("a run that is requeued while its request is in flight waits for the response
   expect([fake.submissions.length, (await spool.list()).length]).toEqual([1, 0]);
   await db.close();
   await own.stop();
-});
-
-it("a paid result stays in the spool if the claim was lost, and becomes the result under the next claim", async () => {
-  let later = claim;
-  fake.submit = async () => {
-    later = await requeue(database.db, claim);
-    return done("pixels");
-  };
-  expect(await submitWith()).toEqual({ state: "claim_lost" });
-  expect(await spool.list()).toHaveLength(1);
-  await expireLease();
-  expect(await submitWith({}, later)).toMatchObject({ ...PRODUCED, offer: fake.offer });
-  expect([fake.submissions.length, (await spool.list()).length]).toEqual([1, 0]);
 });
 
 it("a response that was lost for certain is not waited for on another machine", async () => {
