@@ -329,13 +329,19 @@ describe("canceling at the provider", () => {
 describe("a job that the provider has lost", () => {
   const lose = () => Promise.reject(providerFault("provider_error", { kind: "gone", cause: "404" }));
 
-  it("is followed by the next attempt", async () => {
+  it("is followed by the next attempt, also if its provider no longer answers", async () => {
     fake.poll = lose;
+    fake.find = () => Promise.reject(new Error("its server has died"));
     expect(await collect()).toEqual({ state: "retry", attemptNumber: 2, delaySeconds: 0 });
     expect((await stateOf()).state).toBe("failed");
   });
 
+  /** As if the outcome had been unknown, and another worker had sent the request again. */
+  const repeatRequest = () =>
+    database.db.query("test.repeat", "update attempts set send_count = 2 where run_id = $1", [claim.run_id]);
+
   it("gives its place to the job that a repeated request of the same attempt has started", async () => {
+    await repeatRequest();
     fake.poll = (ticket) => (ticket.job === "of the repeated request" ? Promise.resolve(done("one")) : lose());
     fake.find = async () => ({ job: "of the repeated request" });
     expect(await collect()).toEqual({ state: "running", attemptNumber: 1 });
@@ -345,6 +351,7 @@ describe("a job that the provider has lost", () => {
   });
 
   it("is looked up again if the provider cannot be asked for others, and nothing is submitted", async () => {
+    await repeatRequest();
     fake.poll = lose;
     fake.find = () => Promise.reject(new Error("timeout"));
     await expect(collect()).rejects.toMatchObject({ code: "dependency_unavailable" });

@@ -89,6 +89,9 @@ async function adoptOtherJob(
   lost: Ticket,
 ): Promise<boolean> {
   if (offer.recovery !== "find") return false;
+  const row = await findLatestAttempt(database, attempt.run_id, attempt.request_index);
+  // An attempt that was never taken over was sent once, so the provider has no other job of it.
+  if (row?.attempt_number !== attempt.attempt_number || row.send_count < 2) return false;
   const found = await enabledProvider.provider.findJob!(providers.createContext(enabledProvider, attempt)).catch(
     (thrown) => {
       // Without an answer, nothing may be submitted. The engine repeats the step.
