@@ -36,8 +36,10 @@ import {
 import { copyObject } from "./s3-copy.ts";
 import { abortUnfinishedUploads, deleteTemporaryObjects } from "./s3-unfinished-uploads.ts";
 
-/** Most results fit into this size and need one request. It is also the part size of larger objects. */
+/** Most results fit into this size and need one request. */
 const heldBytes = 8 * 1024 * 1024;
+/** The smallest part that S3 allows. Parts are in memory, and a worker may upload many objects at once. */
+const partBytes = 5 * 1024 * 1024;
 const mostKeysPerDelete = 1_000;
 const mostTries = 5;
 
@@ -160,7 +162,7 @@ const multipartUpload = async (
   const body = Readable.from(chunks);
   const params = { Bucket: name, Key: temporary, Body: body, ContentType: mediaType };
   try {
-    await new Upload({ client, params, partSize: heldBytes, queueSize: 2 }).done();
+    await new Upload({ client, params, partSize: partBytes, queueSize: 1 }).done();
     const stored = finish();
     await copyObject({ client, name, clock }, { from: temporary, to: stored, mediaType });
     return stored;
