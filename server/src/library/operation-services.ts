@@ -7,6 +7,7 @@ import { Fault } from "../faults.ts";
 import type { AccessServices } from "../kit/access-services.ts";
 import type { OperationServices, RunLibrary } from "../kit/operation.ts";
 import type { SystemChecks } from "../kit/schemas/system.ts";
+import { eraseArchivedRun, toRunRow } from "../runs/erase-archived-run.ts";
 import { estimateJobs, planOperation } from "../runs/estimate.ts";
 import { isRunOpen, renderAttempt, renderRun } from "../runs/render-run.ts";
 import type { Services } from "../runs/services.ts";
@@ -29,7 +30,7 @@ import { reportTenantUsage, reportUsage } from "./usage.ts";
 
 export type OperationDependencies = UploadDependencies &
   ProvenanceReportDependencies &
-  Pick<Services, "providers" | "notifications" | "loras" | "clock"> & {
+  Pick<Services, "database" | "providers" | "notifications" | "loras" | "clock"> & {
     /** The checks of the doctor. */
     checkInstallation(): Promise<SystemChecks>;
   };
@@ -87,7 +88,8 @@ function createRunLibrary(services: OperationDependencies, context: RequestConte
     },
 
     async delete(runId) {
-      const row = await requireOwnRun(context, runId);
+      const row = await findRun(database, caller.tenant_id, runId);
+      if (!row || row.deleted_at) return renderRun(services, await eraseFromArchive(services, context, runId));
       if (isRunOpen(row)) throw new Fault("conflict");
       if (!(await tombstoneRun(database, caller.tenant_id, runId, services.ids.next()))) throw new Fault("run_deleted");
       return renderRun(services, row);
@@ -99,6 +101,19 @@ function createRunLibrary(services: OperationDependencies, context: RequestConte
       return renderRun(services, row);
     },
   };
+}
+
+/** An archived run has no row, or only a tombstone that keeps the tree complete. Returns the run as it was. */
+async function eraseFromArchive(
+  services: OperationDependencies,
+  context: RequestContext,
+  runId: string,
+): Promise<RunRow> {
+  const { tenant_id } = context.caller;
+  const erased = await eraseArchivedRun(services, { tenant_id, run_id: runId.toLowerCase() });
+  if (erased?.state === "erased") return toRunRow(erased.record);
+  if (erased) throw new Fault("run_deleted");
+  return requireOwnRun(context, runId);
 }
 
 export async function requireOwnRun(

@@ -31,13 +31,16 @@ export async function isStoredIntact(storage: ObjectStorage, key: string, sha256
   );
 }
 
-/** Undefined if the storage does not have the file. */
-export async function readArchiveFile(storage: ObjectStorage, key: string): Promise<JsonObject[] | undefined> {
+/** The lines as they were written. Undefined if the storage does not have the file. */
+export async function readArchiveLines(storage: ObjectStorage, key: string): Promise<string[] | undefined> {
   const bytes = await storage.bytes(key);
   if (!bytes) return undefined;
   const text = (await decompress(bytes)).toString("utf8");
-  return text
-    .split("\n")
-    .filter((line) => line !== "")
-    .map((line) => JSON.parse(line) as JsonObject);
+  return text.split("\n").filter((line) => line !== "");
+}
+
+/** Undefined if the storage does not have the file. */
+export async function readArchiveFile(storage: ObjectStorage, key: string): Promise<JsonObject[] | undefined> {
+  const lines = await readArchiveLines(storage, key);
+  return lines?.map((line) => JSON.parse(line) as JsonObject);
 }

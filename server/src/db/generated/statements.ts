@@ -5,12 +5,33 @@ import type { ColumnTypes } from "../typed-columns.ts";
 type JsonParameter = string | { readonly [key: string]: unknown };
 
 export type StatementTypes = {
+  "archive.announce_key": {
+    parameters: {
+      new_key: string;
+      batch_id: string;
+      storage_key: string;
+    };
+    row: {
+      batch_id: string;
+    };
+  };
   "archive.delete": {
     parameters: {
       batch_id: string;
     };
     row: {
       keys: string[] | null;
+    };
+  };
+  "archive.find_files_of_run": {
+    parameters: {
+      tenant_id: string;
+      run_id: string;
+    };
+    row: {
+      batch_id: string;
+      storage_key: string | null;
+      day: string | null;
     };
   };
   "archive.insert_audit": {
@@ -109,6 +130,19 @@ export type StatementTypes = {
     };
     row: {
       is_removed: boolean | null;
+    };
+  };
+  "archive.replace_file": {
+    parameters: {
+      batch_id: string;
+      storage_key: string;
+      new_key: string;
+      sha256: string;
+      size_bytes: number;
+      outbox_id: string;
+    };
+    row: {
+      batch_id: string;
     };
   };
   "archive.save_key": {
