@@ -26,8 +26,8 @@ import { createDiskStorage } from "../storage/disk-storage.ts";
 import { archiveHistory } from "./archive.ts";
 import { readArchiveLines } from "./archive-file.ts";
 import { eraseArchivedRun, toRunRow } from "./erase-archived-run.ts";
+import { processOutboxLane } from "./process-outbox.ts";
 import { queryArchive } from "./query-archive.ts";
-import { processOutbox } from "./reconcile.ts";
 
 const NOW = Date.UTC(2026, 6, 20, 12);
 const DAY = 24 * 60 * 60 * 1000;
@@ -78,7 +78,7 @@ const recordOf = async (runId: string) =>
   (await queryArchive(services, { run_id: runId, limit: 9 })).map(({ record }) => record);
 const erase = (run_id = secret.run_id, tenant_id = TENANT) => eraseArchivedRun(services, { tenant_id, run_id });
 const emptyOutbox = async () => {
-  while ((await processOutbox(services)) > 0);
+  while ((await processOutboxLane(services, { exceptCancelsAt: [] })) > 0);
 };
 const violations = async () => (await findLedgerViolations(database.url)).filter((each) => each.violations > 0);
 
