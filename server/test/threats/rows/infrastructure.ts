@@ -87,7 +87,7 @@ export const infrastructure: ThreatSection = {
       control: "failures are logged with a level, a code and a request ID",
       kind: "by configuration",
       reason:
-        "Gesso has no metrics and alerts yet. Failed requests (5xx), ended decoders, providers that fail and breaks of the audit log are logged as warnings or errors: alert on those.",
+        "The operator collects the metrics and logs of Gesso and loads its alert rules. Failed requests (5xx), ended decoders, providers that fail and breaks of the audit log are logged as warnings or errors: alert on those too.",
       tests: {},
     },
   ],
