@@ -24,12 +24,12 @@ const JUMP_MS = 5000;
 /** `graceSeconds`: how long a living process needs to renew what it holds. */
 export function createDatabaseSteadiness(clock: Pick<Clock, "monotonic">, graceSeconds: number): DatabaseSteadiness {
   let answeredAt = Number.NEGATIVE_INFINITY;
-  let steadyFrom = Number.POSITIVE_INFINITY;
+  let steadyFrom: number | undefined;
   /** How far PostgreSQL's clock is ahead of the monotonic one: at least, and at most, because answers take time. */
   let lead: { min: number; max: number } | undefined;
   let jump = 0;
   const beginGrace = (seconds = graceSeconds) => {
-    steadyFrom = Math.max(seconds === graceSeconds ? 0 : steadyFrom, clock.monotonic() + seconds * 1000);
+    steadyFrom = Math.max(steadyFrom ?? 0, clock.monotonic() + seconds * 1000);
   };
   return {
     observe({ sentAt, up_seconds, time_ms }) {
@@ -53,7 +53,7 @@ export function createDatabaseSteadiness(clock: Pick<Clock, "monotonic">, graceS
     },
     isSteady() {
       const now = clock.monotonic();
-      return jump === 0 && now >= steadyFrom && now - answeredAt <= AWAY_MS;
+      return jump === 0 && steadyFrom !== undefined && now >= steadyFrom && now - answeredAt <= AWAY_MS;
     },
   };
 }

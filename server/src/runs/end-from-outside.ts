@@ -1,4 +1,4 @@
-// Ends an open run from outside of its invocation. The statement that ends the run also hands the jobs that its
+// Ends an open run from outside of its invocation. The statement that ends the run also writes the jobs that its
 // providers may still be working on to the outbox, so a crash at any point loses neither the end nor a cancellation.
 import { endRun } from "../db/runs/open-runs.ts";
 import type { Fault } from "../faults.ts";
