@@ -88,6 +88,17 @@ export const ALERTS: readonly Alert[] = [
     act: "Find out why the process stopped. The runs need nothing.",
   },
   {
+    name: "GessoRunQuarantined",
+    severity: "ticket",
+    expr: "max(gesso_runs_quarantined) > 0",
+    for: "1m",
+    summary: "{{ $value }} runs are in quarantine",
+    fires: { series: "gesso_runs_quarantined", values: from("0", "1") },
+    means: "Workers died three times while they stored results of a run, or an operator took the run out of execution.",
+    look: "The audit entry `admin.quarantine` of the run, and log lines of workers with `run_id` before they stopped.",
+    act: "Find out why the worker stopped. Then retry the run (`gesso admin retry RUN`) or end it (`gesso admin end RUN`).",
+  },
+  {
     name: "GessoRunsFail",
     severity: "ticket",
     expr: `sum(rate(gesso_runs_ended_total{error_code=~"${OWN_FAULTS}"}[10m])) / sum(rate(gesso_runs_ended_total[10m])) > 0.2`,

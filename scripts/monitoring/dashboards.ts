@@ -32,6 +32,7 @@ export const DASHBOARDS: readonly Dashboard[] = [
         legend: "{{status}}",
       }),
       panel("Runs that were lost once", "short", figure("gesso_runs_requeued")),
+      panel("Runs in quarantine", "short", figure("gesso_runs_quarantined")),
       panel("Reserved money", "currencyUSD", figure("gesso_money_reserved_dollars")),
       panel("Webhooks: oldest due message", "s", figure("gesso_webhooks_oldest_age_seconds")),
       panel("Webhooks: due messages", "short", figure("gesso_webhooks_backlog")),

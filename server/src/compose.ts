@@ -1,4 +1,5 @@
 // The composition root: builds every capability from the configuration, once per process.
+import { resolve } from "node:path";
 import { v7 } from "uuid";
 import { createAccessTokens } from "./access/access-tokens.ts";
 import { createApiKeyLookup } from "./access/api-key-lookup.ts";
@@ -40,6 +41,7 @@ import type { Tracing } from "./observe/tracing.ts";
 import { createIpRangeMatcher } from "./outbound/ip-ranges.ts";
 import { createOutboundHttp } from "./outbound/outbound-http.ts";
 import { postBytes } from "./outbound/post-bytes.ts";
+import { createProcessSockets } from "./outbound/process-sockets.ts";
 import { trustedFetch } from "./outbound/trusted-fetch.ts";
 import { trustedHttpGet } from "./outbound/trusted-http-get.ts";
 import { createProvenanceService } from "./provenance/provenance-service.ts";
@@ -58,6 +60,9 @@ import { createProviderRegistry } from "./runs/provider-registry.ts";
 import { createResponseSpool } from "./runs/response-spool.ts";
 import { parseRunSettings } from "./runs/run-settings.ts";
 import type { ProcessRuntime, Services } from "./runs/services.ts";
+import type { OutputDependencies } from "./runs/store-outputs.ts";
+import { createSuspectRuns } from "./runs/suspect-runs.ts";
+import { createWorkMarks } from "./runs/work-marks.ts";
 import { createAssetStore } from "./storage/asset-store.ts";
 import { createAssetUrlSigner } from "./storage/asset-urls.ts";
 import { countFailures } from "./storage/count-failures.ts";
@@ -196,12 +201,19 @@ function composeWebhooks(config: Config, deriveKeys: KeyDerivation, { clock, tra
   return { ...service, httpClient: traceWebhookClient(tracing, service.httpClient) };
 }
 
-/** What tells who owns a paid request. */
-const composeOwnership = (config: Config, runtime: ProcessRuntime) => ({
-  spool: createResponseSpool(config, runtime.ids),
-  inFlight: createInFlightAttempts(config, runtime),
-  steadiness: createDatabaseSteadiness(runtime.clock, renewalGraceSeconds(runtime)),
-});
+/** What stores paid results, and what tells which process owns a request. */
+function composeStoring(config: Config, dependencies: OutputDependencies & ProcessRuntime) {
+  const { clock, log } = dependencies;
+  const sockets = createProcessSockets(resolve(config.SPOOL_DIR), dependencies);
+  const suspects = createSuspectRuns({ ...dependencies, marks: createWorkMarks(config, sockets) });
+  return {
+    suspects,
+    jobFiles: createJobFiles(dependencies, suspects),
+    spool: createResponseSpool(config, dependencies),
+    inFlight: createInFlightAttempts(sockets, log),
+    steadiness: createDatabaseSteadiness(clock, renewalGraceSeconds(dependencies)),
+  };
+}
 
 export function composeServices(config: Config, role: string, tracing: Tracing) {
   const deriveKeys = createKeyDerivation(config);
@@ -239,8 +251,7 @@ export function composeServices(config: Config, role: string, tracing: Tracing) 
       isWeakIsolationAllowed: config.ALLOW_WEAK_ISOLATION,
     }),
     ...provenanceServices,
-    jobFiles: createJobFiles({ ...runtime, database, assets, http, images, thumbnails, ...provenanceServices }),
-    ...composeOwnership(config, runtime),
+    ...composeStoring(config, { ...runtime, database, assets, http, images, thumbnails, ...provenanceServices }),
     notifications: createNotifications({ database, clock }, engineClient),
     webhooks: createWebhookPolicy(webhookService),
     loras: parseAllowedLoras(config),

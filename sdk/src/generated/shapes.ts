@@ -1125,7 +1125,7 @@ export type RunExplanation = {
       /** Time of the request to cancel */
       cancel_requested_at: string | null;
       tenant_suspended: boolean;
-      /** Whether an operator has taken the run out of execution */
+      /** Whether the run was taken out of execution, by an operator or because workers died while they stored its results */
       quarantined: boolean;
       /** Provider requests in progress */
       requests: Array<{

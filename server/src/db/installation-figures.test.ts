@@ -35,6 +35,7 @@ it("count what waits and its age by provider, what is lost, and what money it ho
       `(${idOfAge(10, 2)}, ${TENANT}, 'fal', null, null, 0, null, ${late})`,
       `(${idOfAge(10, 3)}, ${TENANT}, 'openai', now() - interval '5 seconds', null, 0, null, ${late})`,
       `(${idOfAge(10, 4)}, ${TENANT}, 'openai', now(), now(), 2, 500000, ${late})`,
+      `(${idOfAge(10, 5)}, ${TENANT}, 'openai', now(), now(), 1, null, '9999-01-01 00:00:00+00')`,
     ].join(", "),
   );
   await database.owner.query(
@@ -44,7 +45,7 @@ it("count what waits and its age by provider, what is lost, and what money it ho
   );
   const figures = await readInstallationFigures(database.db);
   expect(figures.queues).toEqual([{ provider: "fal", depth: 2, oldest_age: expect.closeTo(90, -0.5) }]);
-  expect(figures).toMatchObject({ queued: 3, processing: 1, not_started: 1, requeued: 1, reserved: 2 });
+  expect(figures).toMatchObject({ queued: 3, processing: 2, not_started: 1, requeued: 2, quarantined: 1, reserved: 2 });
   expect(figures.open_breakers).toEqual([{ provider: "fal", count: 1 }]);
 });
 

@@ -13,6 +13,7 @@ export type InstallationFigures = {
   processing: number;
   not_started: number;
   requeued: number;
+  quarantined: number;
   reserved: number;
   leases_held: number;
   horizon_lag: number;
@@ -56,7 +57,7 @@ const READ = statement(
      "provider, count(*)::int as count",
      "from circuit_breakers where open_until > now() group by 1",
    )} as open_breakers,
-   queued, processing, not_started, requeued, reserved,
+   queued, processing, not_started, requeued, quarantined, reserved,
    (select count(*) from leases where until > now())::int as leases_held,
    coalesce((select extract(epoch from clock_timestamp() - created_at) from events
      where xact >= (select event_log_horizon()) order by xact, seq limit 1), 0)::float as horizon_lag,
@@ -74,6 +75,7 @@ const READ = statement(
        count(*) filter (where started_at is null and dispatched_at < now() - interval '1 second'
          and deadline_at < '${QUARANTINE_DEADLINE}')::int as not_started,
        count(*) filter (where epoch > 0)::int as requeued,
+       count(*) filter (where deadline_at >= '${QUARANTINE_DEADLINE}')::int as quarantined,
        (coalesce(sum(reserved), 0) / 1000000.0)::float as reserved
      from open_runs
    ) as open, (

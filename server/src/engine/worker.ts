@@ -5,6 +5,7 @@ import * as restate from "@restatedev/restate-sdk";
 import { releaseLeases } from "../db/leases.ts";
 import { type RunStepServices, runSteps } from "../runs/run-steps.ts";
 import type { Services } from "../runs/services.ts";
+import { SUSPECTS_INTERVAL_MS } from "../runs/suspect-runs.ts";
 import type { WebhookServices } from "../webhooks/webhook-service.ts";
 import { computeBuildId } from "./build-id.ts";
 import { startDispatcher } from "./dispatcher.ts";
@@ -12,7 +13,7 @@ import { type DutyServices, startDuties } from "./duties.ts";
 import { createEngineAdmin } from "./engine-admin.ts";
 import type { EngineClient } from "./engine-client.ts";
 import { createInFlightSteps } from "./in-flight-steps.ts";
-import type { Loop } from "./loop.ts";
+import { type Loop, startLoop } from "./loop.ts";
 import { engineIncarnationService, runService } from "./run-service.ts";
 import { webhookDeliveryService } from "./webhook-delivery-service.ts";
 import { startWebhookDuties } from "./webhook-duties.ts";
@@ -64,6 +65,12 @@ export async function startWorker(
         );
     },
   });
+  // Before the engine can send runs: this worker then knows those that have killed others.
+  await services.suspects.update().catch((thrown) => services.log.warn({ err: thrown }, "reading suspect runs failed"));
+  const suspectLoop = startLoop(services, "suspects", SUSPECTS_INTERVAL_MS, async () => {
+    await services.suspects.update();
+    return false;
+  });
   const buildPath = `/v/${computeBuildId()}`;
   const endpoint = createWorkerEndpoint(settings, buildPath, handler);
   await endpoint.open();
@@ -98,6 +105,8 @@ export async function startWorker(
       await inFlightSteps.drain(longestRequestSeconds(services) + DRAIN_MARGIN_SECONDS);
       await endpoint.destroy();
       await deployment.stop().catch(() => {});
+      await suspectLoop.stop();
+      await services.suspects.close().catch(() => {});
       await services.inFlight.close();
     },
   };

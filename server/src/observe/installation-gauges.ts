@@ -21,7 +21,7 @@ const NAMES: readonly GaugeName[] = [
   ...(["gesso.circuit_breakers.open", "gesso.leases.held", "gesso.outbox.depth"] as const),
   ...(["gesso.events.horizon_lag", "gesso.webhooks.fan_out_lag", "gesso.webhooks.backlog"] as const),
   ...(["gesso.webhooks.oldest_age", "gesso.webhooks.set_aside_events", "gesso.index.lag"] as const),
-  "gesso.database.locks",
+  ...(["gesso.runs.quarantined", "gesso.database.locks"] as const),
 ];
 
 export function observeInstallation(metrics: Metrics, { read, providers, clock }: Source): void {
@@ -69,6 +69,7 @@ function toGauges(figures: InstallationFigures, providers: readonly string[]): G
     { name: "gesso.runs.open", value: figures.processing, labels: { status: "processing" } },
     { name: "gesso.runs.not_started", value: figures.not_started, labels: {} },
     { name: "gesso.runs.requeued", value: figures.requeued, labels: {} },
+    { name: "gesso.runs.quarantined", value: figures.quarantined, labels: {} },
     { name: "gesso.money.reserved", value: figures.reserved, labels: {} },
     { name: "gesso.leases.held", value: figures.leases_held, labels: {} },
     { name: "gesso.events.horizon_lag", value: figures.horizon_lag, labels: {} },

@@ -63,6 +63,12 @@ export const METRICS = define({
     help: "Open runs in a second or later epoch: a worker or the engine lost them once",
     labels: [],
   },
+  "gesso.runs.quarantined": {
+    kind: "gauge",
+    unit: "{run}",
+    help: "Open runs that are not executed until an operator retries or ends them",
+    labels: [],
+  },
   "gesso.requests.open": {
     kind: "gauge",
     unit: "{request}",

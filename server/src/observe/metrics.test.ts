@@ -13,7 +13,7 @@ const FIGURES: InstallationFigures = {
   requests: [{ provider: "fal", activity: "at_provider", count: 2 }],
   unknown_attempts: [{ provider: "gone", count: 1 }],
   open_breakers: [],
-  ...{ queued: 3, processing: 2, not_started: 1, requeued: 4, reserved: 0.25 },
+  ...{ queued: 3, processing: 2, not_started: 1, requeued: 4, quarantined: 5, reserved: 0.25 },
   ...{ leases_held: 5, horizon_lag: 7, fan_out_lag: 8, webhook_backlog: 9 },
   ...{ webhook_oldest_age: 10, set_aside_events: 11, outbox_depth: 12, index_lag: 13, lock_share: 0.5 },
 };
@@ -63,6 +63,7 @@ it("exports every gauge of the installation, also of providers without work", as
   const text = await scrape();
   expect(text).toContain('gesso_queue_oldest_age_seconds{provider="fal"} 12.5');
   expect(text).toContain('gesso_queue_oldest_age_seconds{provider="openai"} 0');
+  expect(text).toContain("gesso_runs_quarantined 5");
   expect(text).toContain('gesso_attempts_unknown{provider="gone"} 1');
   expect(text).toContain('gesso_circuit_breakers_open{provider="openai"} 0');
   expect(text).toContain('gesso_requests_open{provider="fal",activity="at_provider"} 2');

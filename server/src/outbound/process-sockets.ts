@@ -4,13 +4,17 @@
 import { mkdir, readdir, rm, stat } from "node:fs/promises";
 import { connect, createServer, type Server } from "node:net";
 import { join } from "node:path";
-import type { Clock } from "../kit/clock.ts";
+import type { Clock, Ids } from "../kit/clock.ts";
 
 export type ProcessSockets = {
+  /** Identifies this process in the directory. */
+  name: string;
+  /** Whether the process with this name lives. One that never listened does not. */
+  isAlive(name: string): Promise<boolean>;
   /** The answers of the other processes that live. `undefined`: a process that lives and does not answer. */
   ask(question: string): Promise<(string | undefined)[]>;
   /** Answers the other processes from now on. */
-  listen(name: string, answer: (question: string) => string): Promise<void>;
+  listen(answer: (question: string) => string): Promise<void>;
   close(): Promise<void>;
 };
 
@@ -23,13 +27,16 @@ const ANSWER_MS = 2000;
 const DEAD_SOCKET_MS = 60_000;
 const MAX_QUESTION_LENGTH = 200;
 
-export function createProcessSockets(directory: string, clock: Clock): ProcessSockets {
-  let own: { server: Server; name: string } | undefined;
+export function createProcessSockets(directory: string, { clock, ids }: { clock: Clock; ids: Ids }): ProcessSockets {
+  // The last digits of an id are random.
+  const name = ids.next().slice(-12);
+  const pathOf = (process: string) => join(directory, `${process}${SOCKET_SUFFIX}`);
+  let own: Server | undefined;
   const listOthers = async () => {
     const names = await readdir(directory).catch(() => []);
     return names
-      .filter((name) => name.endsWith(SOCKET_SUFFIX) && name !== own?.name)
-      .map((name) => join(directory, name));
+      .map((fileName) => join(directory, fileName))
+      .filter((path) => path.endsWith(SOCKET_SUFFIX) && path !== pathOf(name));
   };
   const deleteDead = async () => {
     for (const path of await listOthers()) {
@@ -39,13 +46,15 @@ export function createProcessSockets(directory: string, clock: Clock): ProcessSo
     }
   };
   return {
+    name,
+    isAlive: async (process) =>
+      process === name ? own !== undefined : (await askOne(clock, pathOf(process), "")).state === "alive",
     async ask(question) {
       const answers = await Promise.all((await listOthers()).map((path) => askOne(clock, path, question)));
       return answers.flatMap((each) => (each.state === "dead" ? [] : [each.answer]));
     },
-    async listen(name, answer) {
-      const fileName = `${name}${SOCKET_SUFFIX}`;
-      const path = join(directory, fileName);
+    async listen(answer) {
+      const path = pathOf(name);
       if (Buffer.byteLength(path) > MAX_PATH_BYTES) throw new Error(`the path of a socket is too long: ${path}`);
       await mkdir(directory, { recursive: true, mode: 0o700 });
       const server = createServer((socket) => {
@@ -59,13 +68,13 @@ export function createProcessSockets(directory: string, clock: Clock): ProcessSo
       });
       await new Promise<void>((done, fail) => server.once("error", fail).listen(path, done));
       server.unref();
-      own = { server, name: fileName };
+      own = server;
       await deleteDead();
     },
     async close() {
       const closing = own;
       own = undefined;
-      if (closing) await new Promise<void>((done) => closing.server.close(() => done()));
+      if (closing) await new Promise<void>((done) => closing.close(() => done()));
     },
   };
 }

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { createRuntime } from "../../test/support/step-fixtures.ts";
+import { createProcessSockets } from "../outbound/process-sockets.ts";
 import { createInFlightAttempts } from "./in-flight-attempts.ts";
 
 const ATTEMPT = { run_id: "018f0000-0000-7000-8000-000000000001", request_index: 0, attempt_number: 1 };
@@ -16,7 +17,7 @@ beforeEach(() => {
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 const runtime = createRuntime();
-const open = (SPOOL_DIR = directory) => createInFlightAttempts({ SPOOL_DIR }, runtime);
+const open = (path = directory) => createInFlightAttempts(createProcessSockets(path, runtime), runtime.log);
 
 /** Another process that listens in the directory and never answers. */
 async function startSilentProcess(): Promise<{ end(signal: NodeJS.Signals): Promise<void> }> {

@@ -1,11 +1,9 @@
 // Knows which attempts a living process is still working on: it has sent the request, and awaits the response or stores
 // it. An expired lease says only that PostgreSQL heard nothing of the process. While the process lives, it gets the
 // response and saves it, so the attempt is not given up. Processes that share a spool directory ask each other.
-import { resolve } from "node:path";
 import type { AttemptRef } from "../db/runs/attempts.ts";
-import type { Clock, Ids } from "../kit/clock.ts";
 import type { Log } from "../observe/log.ts";
-import { createProcessSockets } from "../outbound/process-sockets.ts";
+import type { ProcessSockets } from "../outbound/process-sockets.ts";
 import { attemptKey } from "./ids.ts";
 
 export type InFlightAttempts = {
@@ -20,11 +18,8 @@ export type InFlightAttempts = {
 const YES = "yes";
 const NO = "no";
 
-export function createInFlightAttempts(
-  { SPOOL_DIR }: { SPOOL_DIR: string },
-  { clock, ids, log }: { clock: Clock; ids: Ids; log: Log },
-): InFlightAttempts {
-  const sockets = createProcessSockets(resolve(SPOOL_DIR), clock);
+/** `sockets`: those of the spool directory. */
+export function createInFlightAttempts(sockets: ProcessSockets, log: Log): InFlightAttempts {
   /** The number of executions that work on each attempt. */
   const working = new Map<string, number>();
   return {
@@ -45,10 +40,8 @@ export function createInFlightAttempts(
       return working.has(key) || (await sockets.ask(key)).some((answer) => answer !== NO);
     },
     async listen() {
-      // The last digits of an id are random.
-      const name = ids.next().slice(-12);
       await sockets
-        .listen(name, (key) => (working.has(key) ? YES : NO))
+        .listen((key) => (working.has(key) ? YES : NO))
         .catch((thrown) =>
           log.warn({ err: thrown }, "workers that share SPOOL_DIR cannot ask this one for its requests"),
         );

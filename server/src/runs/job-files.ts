@@ -7,6 +7,7 @@ import type { Job } from "../kit/operation.ts";
 import type { Asset, AssetRef, JobDone } from "../providers/provider.ts";
 import type { EnabledProvider } from "./provider-registry.ts";
 import { type OutputDependencies, type ProducingRequest, type StoredOutputs, storeOutputs } from "./store-outputs.ts";
+import type { SuspectRuns } from "./suspect-runs.ts";
 
 export type JobFiles = {
   /** Returns the job with sources that sign their URL, or read their bytes, only when the adapter asks. */
@@ -20,7 +21,7 @@ export type JobFiles = {
   ): Promise<StoredOutputs>;
 };
 
-export const createJobFiles = (dependencies: OutputDependencies): JobFiles => ({
+export const createJobFiles = (dependencies: OutputDependencies, suspects: Pick<SuspectRuns, "guard">): JobFiles => ({
   open(job) {
     const toReadableAsset = (ref: AssetRef): Asset => ({
       ...ref,
@@ -34,7 +35,11 @@ export const createJobFiles = (dependencies: OutputDependencies): JobFiles => ({
       mask: job.mask && toReadableAsset(job.mask),
     };
   },
-  storeOutputs: (...request) => storeOutputs(dependencies, ...request),
+  async storeOutputs(claim, ...request) {
+    const stored = await suspects.guard(claim.run_id, () => storeOutputs(dependencies, claim, ...request));
+    // A run in quarantine has a new epoch.
+    return stored ?? { state: "claim_lost" };
+  },
 });
 
 async function readAssetBytes(

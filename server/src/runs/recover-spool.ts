@@ -9,7 +9,7 @@ import type { Services } from "./services.ts";
 /** Longer than any run takes. An older file belongs to an attempt that this database does not have. */
 const MAX_AGE_MS = 24 * 60 * 60 * 1000;
 
-export type RecoveryDependencies = SaveDependencies & Pick<Services, "notifications">;
+export type RecoveryDependencies = SaveDependencies & Pick<Services, "notifications" | "suspects">;
 
 /** Returns the number of responses that were saved. */
 export async function recoverSpooledResponses(services: RecoveryDependencies): Promise<number> {
@@ -28,7 +28,7 @@ export async function recoverSpooledResponses(services: RecoveryDependencies): P
 }
 
 async function recoverResponse(services: RecoveryDependencies, { attempt }: SpoolEntry): Promise<boolean> {
-  const { database, spool, notifications } = services;
+  const { database, spool, suspects, notifications } = services;
   const found = await findSpooledAttempt(database, attempt);
   // The attempt may belong to another database that shares the directory by mistake.
   if (!found) return false;
@@ -36,8 +36,13 @@ async function recoverResponse(services: RecoveryDependencies, { attempt }: Spoo
     await spool.remove(attempt);
     return false;
   }
+  if (found.isQuarantined) {
+    // The response is paid for: it waits here until an operator retries or ends the run.
+    await spool.keep(attempt);
+    return false;
+  }
   // The process that got the response may still be storing it.
-  if (found.leaseSeconds > 0) return false;
+  if (found.leaseSeconds > 0 || (await suspects.isHeldBack(attempt.run_id))) return false;
   const spooled = await spool.read(attempt);
   if (!spooled) return false;
   // Saving the output closes the request, and its wakeup with it.

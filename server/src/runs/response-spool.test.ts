@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { v7 } from "uuid";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { systemClock } from "../kit/system-clock.ts";
 import type { JobProgress } from "../providers/provider.ts";
 import { attemptKey, toAttemptRef } from "./ids.ts";
 import { createResponseSpool, type ResponseSpool } from "./response-spool.ts";
@@ -12,7 +13,8 @@ const IDS = { next: () => v7() };
 let parent: string;
 let directory: string;
 let spool: ResponseSpool;
-const open = (megabytes = 1) => createResponseSpool({ SPOOL_DIR: directory, SPOOL_MEGABYTES: megabytes }, IDS);
+const open = (megabytes = 1) =>
+  createResponseSpool({ SPOOL_DIR: directory, SPOOL_MEGABYTES: megabytes }, { clock: systemClock, ids: IDS });
 beforeEach(() => {
   parent = mkdtempSync(join(tmpdir(), "gesso-spool-"));
   directory = join(parent, "spool");

@@ -2,11 +2,11 @@
 // and renamed before it is stored anywhere else, so it survives storage, PostgreSQL and the worker process. Files are
 // private, contain no credential, and are named by their attempt.
 import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat, utimes } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { z } from "zod";
 import type { AttemptRef } from "../db/runs/attempts.ts";
-import type { Ids } from "../kit/clock.ts";
+import type { Clock, Ids } from "../kit/clock.ts";
 import type { Task } from "../kit/operation.ts";
 import type { JsonObject } from "../kit/schemas/run.ts";
 import { SOCKET_SUFFIX } from "../outbound/process-sockets.ts";
@@ -49,6 +49,8 @@ export type ResponseSpool = {
   /** Undefined if there is no response, or if it is not complete. */
   read(attempt: AttemptRef): Promise<SpooledResponse | undefined>;
   remove(attempt: AttemptRef): Promise<void>;
+  /** Counts the age of the response anew, so that it is not deleted as a leftover. */
+  keep(attempt: AttemptRef): Promise<void>;
   list(): Promise<SpoolEntry[]>;
   /** Deletes files that were last written before this time, in milliseconds since 1970. Returns their number. */
   deleteOlderThan(time: number): Promise<number>;
@@ -64,7 +66,7 @@ const READ_SIZE_AFTER_BYTES = 64 * MEGABYTE;
 
 export function createResponseSpool(
   { SPOOL_DIR, SPOOL_MEGABYTES }: z.output<typeof SpoolEnv>,
-  ids: Ids,
+  { clock, ids }: { clock: Pick<Clock, "now">; ids: Ids },
 ): ResponseSpool {
   const directory = resolve(SPOOL_DIR);
   let id: string | undefined;
@@ -80,7 +82,10 @@ export function createResponseSpool(
         .filter((name) => name !== ID_FILE && !name.endsWith(SOCKET_SUFFIX))
         .map(async (name) => ({ name, found: await unlessMissing(stat(join(directory, name))) })),
     );
-    return files.flatMap(({ name, found }) => (found ? [{ name, size: found.size, modifiedAt: found.mtimeMs }] : []));
+    // The directory also has the marks of the workers.
+    return files.flatMap(({ name, found }) =>
+      found?.isFile() ? [{ name, size: found.size, modifiedAt: found.mtimeMs }] : [],
+    );
   };
   /** Bytes in the directory when its size was last read, and bytes written since. */
   let read: number | undefined;
@@ -111,6 +116,10 @@ export function createResponseSpool(
       return bytes && decode(attempt, bytes);
     },
     remove: (attempt) => rm(pathOf(attempt), { force: true }),
+    async keep(attempt) {
+      const now = new Date(clock.now());
+      await unlessMissing(utimes(pathOf(attempt), now, now));
+    },
     async list() {
       return (await listFiles()).flatMap(({ name, modifiedAt }) => {
         const [, runId, requestIndex, attemptNumber] = FILE_NAME.exec(name) ?? [];

@@ -10,7 +10,6 @@ import { connectOnClock, installDatabaseClock } from "../../test/support/databas
 import { createManualClock } from "../../test/support/manual-clock.ts";
 import { S3_TEST_CREDENTIALS, type S3Server, startS3Server } from "../../test/support/s3-server.ts";
 import {
-  attemptOf,
   claimRun,
   createFakeProvider,
   createRuntime,
@@ -21,7 +20,6 @@ import {
   type FakeProvider,
   requestTo,
   requeue,
-  SimulatedCrash,
   sha256,
   type TestRuntime,
 } from "../../test/support/step-fixtures.ts";
@@ -30,7 +28,7 @@ import { startTestDatabase, type TestDatabase } from "../../test/support/test-da
 import { until } from "../../test/support/until.ts";
 import { connectDatabase, type Database } from "../db/connect.ts";
 import { findLatestAttempt } from "../db/runs/attempts.ts";
-import { endRun, type RunClaim } from "../db/runs/open-runs.ts";
+import type { RunClaim } from "../db/runs/open-runs.ts";
 import { Fault } from "../faults.ts";
 import type { JobProgress, Offer } from "../providers/provider.ts";
 import { createDiskStorage } from "../storage/disk-storage.ts";
@@ -64,7 +62,7 @@ let spool: ResponseSpool;
 let woken: string[];
 let spoolNumber = 0;
 const openSpool = () =>
-  createResponseSpool({ SPOOL_DIR: join(folder, `spool-${++spoolNumber}`), SPOOL_MEGABYTES: 10 }, runtime.ids);
+  createResponseSpool({ SPOOL_DIR: join(folder, `spool-${++spoolNumber}`), SPOOL_MEGABYTES: 10 }, runtime);
 
 /** A run at a provider that responds with its image. A lease lasts thirty seconds. */
 const prepare = async (offer: Partial<Offer>) => {
@@ -231,72 +229,6 @@ describe("a result whose COMMIT has no reply", () => {
   });
 });
 
-describe("a response whose worker died before it was stored", () => {
-  const crash = async () => {
-    runtime.crashAt = "response_spooled";
-    await expect(submitWith()).rejects.toThrow(SimulatedCrash);
-    expect(fake.submissions).toHaveLength(1);
-  };
-
-  it.each([undefined, "resubmit"] as const)(
-    "is the result on the same machine, with on_unknown %s",
-    async (on_unknown) => {
-      await prepare({ recovery: "none", ...(on_unknown && { on_unknown }) });
-      await crash();
-      expect(await submitWith()).toMatchObject({ state: "wait" });
-      await expireLease();
-      expect(await submitWith()).toMatchObject({ ...PRODUCED, offer: fake.offer });
-      expect([fake.submissions.length, (await spool.list()).length]).toEqual([1, 0]);
-    },
-  );
-
-  it("is recovered by its machine while the run is at another one, which waits for it", async () => {
-    await crash();
-    await expireLease();
-    const elsewhere = { spoolOf: openSpool() };
-    const later = await requeue(database.db, claim);
-    expect(await submitWith(elsewhere, later)).toMatchObject({ state: "wait", attemptNumber: 1 });
-    expect((await stateOf()).state).toBe("unknown");
-    expect(await recover()).toBe(1);
-    expect(woken).toEqual(["wakeup"]);
-    expect(await submitWith(elsewhere, later)).toMatchObject(PRODUCED);
-    expect([fake.submissions.length, (await spool.list()).length]).toEqual([1, 0]);
-    // The request has ended, so that it holds neither a provider slot nor a claim.
-    const open = "select 1 from open_requests where run_id = $1";
-    expect(await database.db.query("test.open_requests", open, [claim.run_id])).toEqual([]);
-  });
-
-  it("is waited for only as long as for a callback", async () => {
-    await crash();
-    await expireLease();
-    const elsewhere = { spoolOf: openSpool() };
-    await submitWith(elsewhere);
-    const age = "update attempts set unknown_since = now() - interval '1 hour' where run_id = $1";
-    await database.db.query("test.age", age, [claim.run_id]);
-    await expect(submitWith(elsewhere)).rejects.toMatchObject({ code: "provider_outcome_unknown" });
-  });
-
-  it("is not taken from a process that still holds the lease", async () => {
-    await crash();
-    expect(await recover()).toBe(0);
-    expect(await spool.list()).toHaveLength(1);
-  });
-
-  it("is removed when the run has ended", async () => {
-    await crash();
-    const error = new Fault("run_timeout").body();
-    await endRun(database.db, claim, { status: "failed", error }, claim.run_id);
-    expect(await recover()).toBe(0);
-    expect(await spool.list()).toEqual([]);
-  });
-
-  it("of another database is left alone", async () => {
-    const { response, offer } = { response: await fake.submit(""), offer: fake.offer };
-    await spool.write({ ...attemptOf(claim), attempt_number: 9 }, { response, offer });
-    expect([await recover(), (await spool.list()).length]).toEqual([0, 1]);
-  });
-});
-
 it("a run that is requeued while its request is in flight waits for the response, and gets it from the spool", async () => {
   const clock = useManualClock();
   const own = await startTestDatabase();
@@ -330,7 +262,7 @@ it("a response that was lost for certain is not waited for on another machine", 
 
 it("a result is stored although the spool cannot be written", async () => {
   writeFileSync(join(folder, "file"), "");
-  const broken = createResponseSpool({ SPOOL_DIR: join(folder, "file", "spool"), SPOOL_MEGABYTES: 10 }, runtime.ids);
+  const broken = createResponseSpool({ SPOOL_DIR: join(folder, "file", "spool"), SPOOL_MEGABYTES: 10 }, runtime);
   const unwritable = { ...broken, id: spool.id, read: spool.read };
   expect(await submitWith({ spoolOf: unwritable })).toMatchObject(PRODUCED);
   expect(runtime.messages).toContain("a paid response could not be spooled");

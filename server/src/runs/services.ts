@@ -25,6 +25,7 @@ import type { ProviderRegistry } from "./provider-registry.ts";
 import type { ResponseSpool } from "./response-spool.ts";
 import type { RunSettings } from "./run-settings.ts";
 import type { WebhookPolicy } from "./run-webhook.ts";
+import type { SuspectRuns } from "./suspect-runs.ts";
 
 /** What every process provides by itself. Tests use one fixture for all of it. */
 export type ProcessRuntime = {
@@ -57,6 +58,7 @@ export type Services = ProcessRuntime & {
   spool: ResponseSpool;
   inFlight: InFlightAttempts;
   steadiness: DatabaseSteadiness;
+  suspects: SuspectRuns;
   notifications: Notifications;
   webhooks: WebhookPolicy;
   loras: AllowedLoras;

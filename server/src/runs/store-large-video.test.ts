@@ -73,14 +73,17 @@ async function prepare({
 function connect(maxOutputBytes: number) {
   runtime.settings = { ...runtime.settings, maxOutputBytes };
   const make = async (file: unknown) => void thumbnailed.push(file);
-  services.jobFiles = createJobFiles({
-    ...{ ...services, settings: runtime.settings, byteBudget: createByteBudget(64 * MEGABYTE) },
-    http: { open: fetcher.open },
-    assets: { storage, signUrl: () => "" },
-    thumbnails: { make: make as never },
-    provenance: { markStream: markVideoStream } as never,
-    findProvenancePolicy: async () => ({ mode, publishesPrompt: false }),
-  });
+  services.jobFiles = createJobFiles(
+    {
+      ...{ ...services, settings: runtime.settings, byteBudget: createByteBudget(64 * MEGABYTE) },
+      http: { open: fetcher.open },
+      assets: { storage, signUrl: () => "" },
+      thumbnails: { make: make as never },
+      provenance: { markStream: markVideoStream } as never,
+      findProvenancePolicy: async () => ({ mode, publishesPrompt: false }),
+    },
+    services.suspects,
+  );
 }
 beforeEach(() => prepare());
 

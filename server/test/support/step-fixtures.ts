@@ -19,6 +19,7 @@ import type { Clock } from "../../src/kit/clock.ts";
 import type { Job } from "../../src/kit/operation.ts";
 import { systemClock } from "../../src/kit/system-clock.ts";
 import type { CrashPoint } from "../../src/observe/crash-points.ts";
+import { createProcessSockets } from "../../src/outbound/process-sockets.ts";
 import { honourAll } from "../../src/providers/parameter-support.ts";
 import type {
   JobCancellation,
@@ -37,6 +38,7 @@ import { createProviderRegistry } from "../../src/runs/provider-registry.ts";
 import type { ResponseSpool, SpooledResponse } from "../../src/runs/response-spool.ts";
 import type { RunTimeouts } from "../../src/runs/run-settings.ts";
 import type { Services } from "../../src/runs/services.ts";
+import type { SuspectRuns } from "../../src/runs/suspect-runs.ts";
 import { createMemoryLog } from "./queued-runs.ts";
 import { createTestRuntime } from "./test-runtime.ts";
 
@@ -198,13 +200,23 @@ function createTestSpool(): ResponseSpool {
     write: async (attempt, response) => void responses.set(attemptKey(attempt), response),
     read: async (attempt) => responses.get(attemptKey(attempt)),
     remove: async (attempt) => void responses.delete(attemptKey(attempt)),
+    keep: async () => {},
     list: async () => [],
     deleteOlderThan: async () => 0,
   };
 }
 
+/** For tests in which no process dies. */
+const NO_SUSPECTS: SuspectRuns = {
+  guard: (_runId, store) => store(),
+  isHeldBack: async () => false,
+  update: async () => {},
+  close: async () => {},
+};
+
 type StepParts = {
   spool?: ResponseSpool;
+  suspects?: SuspectRuns;
   database: Database;
   runtime: TestRuntime;
   providers?: ReturnType<typeof createTestProviders>;
@@ -218,6 +230,7 @@ export function createStepServices({
   providers = createTestProviders([]),
   files,
   spool = createTestSpool(),
+  suspects = NO_SUSPECTS,
 }: StepParts) {
   const { storage, images, videoFrames, thumbnails, findIdByUrl, fetch } = files ?? createTestFiles();
   const open = async (url: string) => {
@@ -230,14 +243,14 @@ export function createStepServices({
   const signUrl = (id: string) => `https://gesso.example/files/${id}`;
   const parts = {
     ...{ ...runtime, database, spool, providers, images, videoFrames, thumbnails, http: { fetch, open } },
-    ...{ assets: { storage, signUrl, findIdByUrl } },
+    ...{ assets: { storage, signUrl, findIdByUrl }, suspects },
     notifications: { runEnded: (runId: string) => void runtime.endedRuns.push(runId) },
-    inFlight: createInFlightAttempts({ SPOOL_DIR: join(tmpdir(), "gesso-no-spool") }, runtime),
+    inFlight: createInFlightAttempts(createProcessSockets(join(tmpdir(), "gesso-no-spool"), runtime), runtime.log),
     steadiness: { observe: () => {}, jumpMs: () => 0, shifted: () => {}, isSteady: () => true },
     loras: { names: new Set<string>(), allowsUnregistered: true },
     findProvenancePolicy: async () => ({ mode: "off", publishesPrompt: false }),
   } as unknown as Omit<Services, "jobFiles">;
-  return { ...parts, jobFiles: createJobFiles(parts) };
+  return { ...parts, jobFiles: createJobFiles(parts, parts.suspects) };
 }
 
 export const done = (...texts: string[]): JobProgress => ({

@@ -53,7 +53,15 @@ it("every table with the id of a tenant or a run is deleted from, except the che
 /** Work in progress, indexes, what follows from other rows, counters, and secrets. */
 const NOT_EXPORTED = [
   ...["expiring_runs", "idempotency_keys", "lora_names", "open_deliveries", "open_requests", "open_runs"],
-  ...["orphaned_objects", "outbox", "planned_requests", "queue_start_rates", "run_references", "staged_runs"],
+  ...[
+    "orphaned_objects",
+    "outbox",
+    "planned_requests",
+    "queue_start_rates",
+    "run_references",
+    "staged_runs",
+    "suspect_runs",
+  ],
   ...["audit_pending", "console_codes", "console_sessions", "indexed_runs", "run_term_counts", "run_terms"],
   ...["client_requests", "daily_usage", "storage_usage", "marked_runs", "run_counts", "run_index"],
   ...["archived_runs", "archived_transfers", "archived_usage"],

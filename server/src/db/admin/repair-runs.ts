@@ -21,13 +21,15 @@ const RETRY = statement(
        deadline_at = case when deadline_at = '${QUARANTINE_DEADLINE}' then now() + make_interval(secs => :seconds)
          else deadline_at end
      where run_id = :run_id returning run_id, tenant_id, epoch
+   ), forgiven as (
+     delete from suspect_runs where run_id in (select run_id from changed)
    ), ${suspendRequestsSql({ requeued: "changed" })}, ${insertEntrySql({ changed: "changed", action: "admin.retry" })}
    select epoch from changed`,
 );
 
 /**
- * Returns the run to the queue. A quarantined run gets `deadlineSeconds` until its deadline. Undefined if the run is
- * not open; otherwise its new epoch.
+ * Returns the run to the queue, and forgets the workers that died with it. A quarantined run gets `deadlineSeconds`
+ * until its deadline. Undefined if the run is not open; otherwise its new epoch.
  */
 export async function retryOpenRun(
   db: Database,

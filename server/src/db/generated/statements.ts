@@ -1449,6 +1449,7 @@ export type StatementTypes = {
       processing: number | null;
       not_started: number | null;
       requeued: number | null;
+      quarantined: number | null;
       reserved: number | null;
       leases_held: number | null;
       horizon_lag: number | null;
@@ -3493,6 +3494,7 @@ export type StatementTypes = {
       epoch: number;
       is_unresolved: boolean | null;
       lease_seconds: number | null;
+      is_quarantined: boolean | null;
     };
   };
   "staged_runs.discard": {
@@ -3548,6 +3550,43 @@ export type StatementTypes = {
       bytes: number | null;
       files: number | null;
     };
+  };
+  "suspect_runs.acquire": {
+    parameters: {
+      seconds: number;
+      run_id: string;
+    };
+    row: {
+      is_acquired: boolean | null;
+      is_quarantined: boolean | null;
+      held_seconds: number | null;
+    };
+  };
+  "suspect_runs.count_deaths": {
+    parameters: {
+      run_ids: readonly string[];
+      were_apart: readonly boolean[];
+      hold_seconds: number;
+      max_deaths: number;
+    };
+    row: {
+      run_id: string;
+      deaths: number;
+      is_quarantined: boolean | null;
+    };
+  };
+  "suspect_runs.list": {
+    parameters: Record<never, never>;
+    row: {
+      run_id: string;
+      held_seconds: number | null;
+    };
+  };
+  "suspect_runs.release": {
+    parameters: {
+      run_id: string;
+    };
+    row: Record<never, never>;
   };
   "suspension.read": {
     parameters: {

@@ -11,7 +11,7 @@ import { deadlineSql, remainingSql } from "./deadlines.ts";
 import { CLAIM_SECONDS, listWakeups } from "./open-requests.ts";
 import type { StoredRunResult } from "./runs.ts";
 
-/** The deadline of a run that an operator has put into quarantine. Nothing executes such a run. */
+/** The deadline of a run in quarantine. Nothing executes such a run until an operator retries or ends it. */
 export const QUARANTINE_DEADLINE = "9999-01-01 00:00:00+00";
 
 /** A run claimed by one engine invocation. */

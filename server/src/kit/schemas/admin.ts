@@ -66,7 +66,11 @@ const OpenState = z.object({
   deadline_at: time("The run fails after this time"),
   cancel_requested_at: optionalTime("Time of the request to cancel"),
   tenant_suspended: z.boolean(),
-  quarantined: z.boolean().describe("Whether an operator has taken the run out of execution"),
+  quarantined: z
+    .boolean()
+    .describe(
+      "Whether the run was taken out of execution, by an operator or because workers died while they stored its results",
+    ),
   requests: z
     .array(
       z.object({
