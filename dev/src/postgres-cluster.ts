@@ -12,8 +12,11 @@ export const DATABASE_USER = "gesso";
 export type PostgresCluster = {
   data: string;
   password: string;
-  /** The command that runs `postgres` with these parameters under the right account. */
-  postgres: (parameters: string[]) => SpawnCommand;
+  /**
+   * The command that runs `postgres` with these parameters under the right account. Only this program gets the
+   * variables, not one that changes the account before.
+   */
+  postgres: (parameters: string[], variables?: Record<string, string>) => SpawnCommand;
 };
 
 export async function preparePostgresCluster(directory: string): Promise<PostgresCluster> {
@@ -22,10 +25,18 @@ export async function preparePostgresCluster(directory: string): Promise<Postgre
   const account = chooseAccount(data);
   const programs = await findPostgresPrograms();
   const password = loadOrCreatePassword(join(directory, "password"), account);
-  const runAsAccount = (command: string[]) => commandAs(account, [command[0] ?? "", directory], command);
+  const runAsAccount = (program: string, parameters: string[], variables: Record<string, string> = {}) => {
+    const assignments = Object.entries(variables).map(([name, value]) => `${name}=${value}`);
+    const prefix = assignments.length > 0 ? ["env", ...assignments] : [];
+    return commandAs(account, [program, directory], [...prefix, program, ...parameters]);
+  };
   if (!existsSync(data))
-    await initializeData(directory, account, (parameters) => runAsAccount([programs.initdb, ...parameters]));
-  return { data, password, postgres: (parameters) => runAsAccount([programs.postgres, ...parameters]) };
+    await initializeData(directory, account, (parameters) => runAsAccount(programs.initdb, parameters));
+  return {
+    data,
+    password,
+    postgres: (parameters, variables) => runAsAccount(programs.postgres, parameters, variables),
+  };
 }
 
 function loadOrCreatePassword(path: string, account: SystemAccount | undefined): string {

@@ -13,6 +13,8 @@ export type PostgresOptions = {
   database?: string;
   /** Server settings, as on the command line: `{ shared_buffers: "256MB" }`. */
   settings?: Record<string, string>;
+  /** Further variables of its environment. */
+  environment?: Record<string, string>;
 };
 
 const SETTINGS = {
@@ -39,7 +41,10 @@ export async function startPostgres(options: PostgresOptions): Promise<ManagedPr
   const plan: ProcessSpec = {
     name: "postgres",
     url,
-    ...cluster.postgres(["-D", cluster.data, ...settings.flatMap(([name, value]) => ["-c", `${name}=${value}`])]),
+    ...cluster.postgres(
+      ["-D", cluster.data, ...settings.flatMap(([name, value]) => ["-c", `${name}=${value}`])],
+      options.environment,
+    ),
     log: join(directory, "postgres.log"),
     environment: { PATH: process.env.PATH ?? "", LC_ALL: "C" },
     directory: cluster.data,

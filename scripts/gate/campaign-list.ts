@@ -65,6 +65,13 @@ export const CAMPAIGNS: Campaign[] = [
     limitSeconds: 300,
   },
   {
+    name: "outages and a poison run",
+    command: chaos("--only", "outages"),
+    guards: [...RUN_FOLDERS, "server/src/outbound"],
+    when: "rotation",
+    limitSeconds: 300,
+  },
+  {
     name: "deadlines",
     command: chaos("--only", "deadline"),
     guards: RUN_FOLDERS,

@@ -19,7 +19,7 @@ const FROZEN_MS = 13_000;
 const STORAGE_FAULT_MS = 6000;
 const CLOCK_SHIFTED_MS = 8000;
 const CLOCK_SHIFT_SECONDS = 600;
-const FAKE_TIME_LIBRARY = "/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1";
+export const FAKE_TIME_LIBRARY = "/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1";
 
 /** `submitSlowly` posts runs and returns while their submissions are under way. Returns what was hit. */
 type Inject = (environment: ChaosEnvironment, submitSlowly: () => Promise<void>) => Promise<FaultHits>;

@@ -5,6 +5,7 @@ import { engineNodeLoss } from "./engine-node-loss.ts";
 import { failingVendorCampaign } from "./failing-vendor.ts";
 import { FAULT_KINDS, type FaultName } from "./fault-kinds.ts";
 import { deadlineCampaign, injectedFaultCampaign } from "./injected-faults.ts";
+import { OUTAGES, outageCampaign, SHORT_OUTAGES } from "./outages.ts";
 import { killsAtCrashPoints, lostEngineJournal, randomKills } from "./process-kills.ts";
 import { signedOutputs } from "./signed-outputs.ts";
 import { vendorKillCampaign } from "./vendor-kills.ts";
@@ -34,6 +35,9 @@ await runCampaign(
     faults: (log) => injectedFaultCampaign(FAULTS, log),
     deadline: (log) => deadlineCampaign(isShort ? 8 : 24, log),
     memory: (log) => lostEngineJournal(isShort ? 30 : 100, log),
+  },
+  {
+    outages: (log) => outageCampaign({ outages: isShort ? SHORT_OUTAGES : OUTAGES, perSecond: isShort ? 3 : 2 }, log),
   },
   {
     aimed: (log) => killsAtCrashPoints(isShort ? 1 : 3, log),

@@ -23,6 +23,8 @@ export type RunRequestSpec = {
   prompt: string;
   /** Number of images. Class A makes one image per request. Default: 1. */
   count?: number;
+  /** Width and height in pixels. Default: 64. Class D has a size of its own. */
+  side?: number;
   /** Upscales an image that the request contains as base64. Only class A does. */
   hasInlineImage?: boolean;
   cancelAfterMs?: number;
@@ -74,7 +76,8 @@ async function buildRequest(order: RunRequestSpec, word: string): Promise<RunReq
     return { path: "/edits/upscale", body: { image_url: `data:image/png;base64,${image.toString("base64")}` } };
   }
   const body = { prompt: `${order.prompt} ${word}`, model_type: MODEL_BY_RECOVERY_CLASS[order.class] };
-  const size = { width: 64, height: 64, ...(order.count !== undefined && { batch_size: order.count }) };
+  const { side = 64 } = order;
+  const size = { width: side, height: side, ...(order.count !== undefined && { batch_size: order.count }) };
   return { path: "/runs/generate", body: order.class === "D" ? body : { ...body, ...size } };
 }
 
@@ -119,11 +122,12 @@ export async function postWhile(
   goesOn: () => boolean,
   perSecond: number,
   orderOf: (index: number) => RunRequestSpec,
+  timeoutSeconds?: number,
 ): Promise<PostedRun[]> {
   const posts: Promise<PostedRun>[] = [];
   const startedAt = Date.now();
   for (let index = 0; goesOn(); index++) {
-    const post = postRun(environment, orderOf(index));
+    const post = postRun(environment, orderOf(index), timeoutSeconds);
     // A failure is reported below, after the campaign has stopped its processes.
     post.catch(() => {});
     posts.push(post);

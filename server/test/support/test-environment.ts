@@ -27,6 +27,8 @@ export type TestEnvironmentOptions = {
   env?: Record<string, string>;
   /** Further settings of one server process, such as the address of a proxy before a dependency. */
   processEnv?: (name: ProcessName, addresses: DependencyAddresses) => Promise<Record<string, string>>;
+  /** Further variables of the environment of PostgreSQL. */
+  postgresEnv?: Record<string, string>;
   /** Settings of the engine, as `RESTATE_…` variables. */
   restateSettings?: Record<string, string>;
   cluster?: boolean;
@@ -61,6 +63,7 @@ export type TestEnvironment = {
   sandboxUrl: string;
   sandboxKey: string;
   storageDir: string;
+  spoolDir: string;
   restateDir: string;
   adminUrl: string;
   /** The ingress of the engine, or of its first node. */
@@ -120,6 +123,7 @@ export async function startTestEnvironment(options: TestEnvironmentOptions = {})
   const key = generateApiKey();
   const url = `http://127.0.0.1:${port.api}`;
   const storageDir = join(dir, "storage");
+  const spoolDir = join(dir, "spool");
   const restateDir = join(dir, "restate");
   const components = new Map<string, ManagedProcess>();
 
@@ -131,6 +135,7 @@ export async function startTestEnvironment(options: TestEnvironmentOptions = {})
         dataDir: join(dir, "postgres"),
         port: port.postgres,
         settings: { max_connections: "200", ...(isVitest && WITHOUT_DISK_WAITS.postgres) },
+        ...(options.postgresEnv && { environment: options.postgresEnv }),
       }),
     );
   };
@@ -187,7 +192,7 @@ export async function startTestEnvironment(options: TestEnvironmentOptions = {})
     GESSO_API_KEY: key,
     STORAGE: "disk",
     STORAGE_DIR: storageDir,
-    SPOOL_DIR: join(dir, "spool"),
+    SPOOL_DIR: spoolDir,
     SANDBOX_URL: sandbox.url,
     SANDBOX_KEY,
     // Ignores local models of this machine: tests use the sandbox.
@@ -257,6 +262,7 @@ export async function startTestEnvironment(options: TestEnvironmentOptions = {})
     sandboxUrl: sandbox.url,
     sandboxKey: SANDBOX_KEY,
     storageDir,
+    spoolDir,
     restateDir,
     adminUrl,
     ingressUrl: environment.RESTATE_INGRESS_URL.split(",")[0]!,
