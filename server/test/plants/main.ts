@@ -6,6 +6,8 @@ import { type PlantedFault, readPlantedFaults } from "./planted-faults.ts";
 import { createRepositoryCopy, type RepositoryCopy } from "./repository-copy.ts";
 
 const TIMEOUT_MS = 15 * 60 * 1000;
+/** A test that takes this long hangs because of the planted fault. */
+const HANGING_TEST_MS = 120_000;
 const SHOWN_LINES = 30;
 
 type Attempt = { isAsExpected: boolean; seenBy: string; output: string };
@@ -61,7 +63,8 @@ function judge(plant: PlantedFault, { code, output }: { code: number | null; out
 }
 
 function run(directory: string, command: string): Promise<{ code: number | null; output: string }> {
-  const child = spawn("npx", command.split(" "), { cwd: directory, stdio: ["ignore", "pipe", "pipe"] });
+  const env = { ...process.env, HANGING_TEST_MS: String(HANGING_TEST_MS) };
+  const child = spawn("npx", command.split(" "), { cwd: directory, env, stdio: ["ignore", "pipe", "pipe"] });
   const timer = setTimeout(() => child.kill("SIGTERM"), TIMEOUT_MS);
   const output: Buffer[] = [];
   child.stdout.on("data", (chunk) => output.push(chunk));
