@@ -64,10 +64,8 @@ export async function injectOutage(
       return { hits: await hangVendor(environment, outage.seconds) };
     case "overload":
       return overload(environment, outage);
-    case "poison_run": {
-      const { post, hits } = await injectPoisonRun(environment);
-      return { hits, runs: [post] };
-    }
+    case "poison_run":
+      return injectPoisonRun(environment);
   }
 }
 

@@ -12,28 +12,45 @@ import { type PostedRun, postRun } from "./run-load.ts";
 /** A run that is not in quarantine after so many deaths, or after so long, fails the campaign. */
 const MAX_DEATHS = 8;
 const MAX_SECONDS = 180;
+/** A result may be stored just before its worker is killed; then the run completes, and another one is tried. */
+const MAX_RUNS = 5;
 const LOOK_MS = 5;
 const DOWN_MS = 1000;
 /** A mark exists while the result is stored; an image of this size takes long enough for the campaign to see it. */
 const SIDE = 2048;
 const WORKERS: ProcessName[] = ["worker", "worker2"];
 
-export async function injectPoisonRun(environment: ChaosEnvironment): Promise<{ post: PostedRun; hits: FaultHits }> {
-  const post = await postRun(environment, { class: "A", prompt: "poison", side: SIDE });
+export async function injectPoisonRun(environment: ChaosEnvironment): Promise<{ runs: PostedRun[]; hits: FaultHits }> {
+  const runs: PostedRun[] = [];
+  let [deaths, isQuarantined] = [0, false];
+  while (!isQuarantined && runs.length < MAX_RUNS) {
+    const run = await postRun(environment, { class: "A", prompt: "poison", side: SIDE });
+    runs.push(run);
+    const outcome = await killStoringWorkers(environment, run.run_id);
+    deaths += outcome.deaths;
+    isQuarantined = outcome.isQuarantined;
+  }
+  if (isQuarantined) await createHttpCaller(environment).post(`/admin/runs/${runs.at(-1)!.run_id}/retry`, {});
+  return { runs, hits: { deaths, "quarantined runs": isQuarantined ? 1 : 0 } };
+}
+
+async function killStoringWorkers(environment: ChaosEnvironment, runId: string) {
   const until = Date.now() + MAX_SECONDS * 1000;
-  let deaths = 0;
-  let isQuarantined = false;
-  while (!isQuarantined && deaths < MAX_DEATHS && Date.now() < until) {
-    const worker = findStoringWorker(environment, post.run_id);
+  let [deaths, isQuarantined, hasEnded] = [0, false, false];
+  while (!isQuarantined && !hasEnded && deaths < MAX_DEATHS && Date.now() < until) {
+    const worker = findStoringWorker(environment, runId);
     if (worker) {
       deaths++;
       await environment.killAndRestart(worker, DOWN_MS);
     } else await pause(LOOK_MS);
-    isQuarantined = deaths > 0 && (await isInQuarantine(environment, post.run_id));
+    isQuarantined = deaths > 0 && (await isInQuarantine(environment, runId));
+    hasEnded = await isEnded(environment, runId);
   }
-  if (isQuarantined) await createHttpCaller(environment).post(`/admin/runs/${post.run_id}/retry`, {});
-  return { post, hits: { deaths, "quarantined runs": isQuarantined ? 1 : 0 } };
+  return { deaths, isQuarantined };
 }
+
+const isEnded = async (environment: ChaosEnvironment, runId: string) =>
+  (await environment.query("select 1 from open_runs where run_id = $1", [runId])).length === 0;
 
 async function isInQuarantine(environment: ChaosEnvironment, runId: string): Promise<boolean> {
   const entries = await environment.query(
