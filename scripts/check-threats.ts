@@ -1,12 +1,15 @@
-// Checks the threat table and the promises of the security page: every threat has a row, every row a control, and every
-// test that a row or a promise names exists under exactly that title. A threat without a test has its reason on the
-// security page.
-import { existsSync, readFileSync } from "node:fs";
-import type { TestTitles, Threat } from "../server/test/threats/threat.ts";
+// Checks the threat table and the promises of the security page: every way into Gesso has a threat, every threat a row,
+// every row a control, and every test that a row or a promise names exists under exactly that title. A threat without a
+// test has its reason on the security page, and one that does not apply a fact that is true of the code.
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { AbsentText, TestTitles, Threat } from "../server/test/threats/threat.ts";
 import { threatSections } from "../server/test/threats/threats.ts";
+import { credentialsIn, operationsIn, routesIn, scopesIn } from "../server/test/threats/ways-in.ts";
 import { testTitlesIn } from "./test-titles.ts";
+import { listWaysIn } from "./ways-in.ts";
 
-const THREATS = 130;
+const THREATS = 136;
 const PAGE = "docs/guide/security.md";
 const page = readFileSync(PAGE, "utf8");
 
@@ -43,8 +46,30 @@ function findThreatProblems(threat: Threat): string[] {
   const missing = findMissingTests(threat.tests ?? {});
   if (threat.kind === "control and test")
     return Object.keys(threat.tests).length > 0 ? missing : ["has no test for its control"];
+  if (threat.kind === "not applicable") missing.push(...findEntries(threat.fact));
   const isExplained = threat.reason.trim() !== "" && reasons.get(threat.id) === threat.reason;
   return [...missing, ...(isExplained ? [] : [`its reason is no line of ${PAGE}: ${threat.reason}`])];
+}
+
+/** Files with an entry that must not exist. */
+function findEntries({ path, matches }: AbsentText): string[] {
+  const files = readdirSync(path, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".ts"));
+  return files
+    .filter((name) => matches.test(readFileSync(join(path, name), "utf8")))
+    .map((name) => `applies: ${join(path, name)} has such an entry`);
+}
+
+function compareWays(kind: string, found: string[], named: Record<string, string[]>): string[] {
+  const ids = new Set<string>(threats.map(({ id }) => id));
+  return [
+    ...found.filter((way) => !named[way]?.length).map((way) => `no threat names the ${kind} ${way}`),
+    ...Object.keys(named)
+      .filter((way) => !found.includes(way))
+      .map((way) => `there is no ${kind} ${way}`),
+    ...Object.entries(named).flatMap(([way, named]) =>
+      named.filter((id) => !ids.has(id)).map((id) => `the ${kind} ${way} names ${id}, which does not exist`),
+    ),
+  ];
 }
 
 /** A cell of the page names tests as `file` › "title", "title". */
@@ -66,6 +91,7 @@ const ids = threats.map(({ id }) => id);
 const expectedIds = Array.from({ length: THREATS }, (_, index) => `T${String(index + 1).padStart(2, "0")}`);
 const withReason = new Set<string>(threats.filter(({ kind }) => kind !== "control and test").map(({ id }) => id));
 const promises = tableRows("Promise");
+const waysIn = listWaysIn();
 
 const problems = [
   ...expectedIds.filter((id, index) => ids[index] !== id).map((id) => `${id}: is not at its place in the table`),
@@ -74,6 +100,10 @@ const problems = [
   ...[...reasons.keys()]
     .filter((id) => !withReason.has(id))
     .map((id) => `${id}: ${PAGE} has a reason that it does not need`),
+  ...compareWays("route", waysIn.routes, routesIn),
+  ...compareWays("group of operations", waysIn.operations, operationsIn),
+  ...compareWays("scope", waysIn.scopes, scopesIn),
+  ...compareWays("credential", waysIn.credentials, credentialsIn),
   ...promises.flatMap(findPromiseProblems),
   ...(promises.length > 20 ? [] : [`${PAGE}: only ${promises.length} promises were found`]),
 ];

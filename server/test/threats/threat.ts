@@ -17,8 +17,11 @@ export type Threat = {
   | { kind: "control and test"; tests: TestTitles }
   /** The operator's configuration is the control. The reason is a line of `docs/guide/security.md`. */
   | { kind: "by configuration"; reason: string; tests?: TestTitles }
-  /** Gesso has no such entry. The reason is a line of `docs/guide/security.md`. */
-  | { kind: "not applicable"; reason: string; tests?: TestTitles }
+  /** Gesso has no such entry. The reason is a line of `docs/guide/security.md`, and the check verifies the fact. */
+  | { kind: "not applicable"; reason: string; fact: AbsentText; tests?: TestTitles }
 );
+
+/** No file below `path` contains text that `matches`: the code has no such entry. */
+export type AbsentText = { path: string; matches: RegExp };
 
 export type ThreatSection = { title: string; threats: Threat[] };

@@ -1,4 +1,5 @@
 // The threat table: every threat that Gesso is designed against, with its control and the tests that show it.
+import { clients } from "./rows/clients.ts";
 import { consoleSection } from "./rows/console.ts";
 import { credentials } from "./rows/credentials.ts";
 import { infrastructure } from "./rows/infrastructure.ts";
@@ -17,4 +18,5 @@ import type { ThreatSection } from "./threat.ts";
 export const threatSections: ThreatSection[] = [
   ...[credentials, tenants, outbound, uploads, requests],
   ...[webhooks, storage, money, consoleSection, infrastructure, supplyChain, privacy],
+  clients,
 ];

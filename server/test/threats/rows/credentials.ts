@@ -95,6 +95,7 @@ export const credentials: ThreatSection = {
       control: "the operator revokes the key; its format has a prefix and a checksum, so secret scanners can match it",
       kind: "not applicable",
       reason: "A self-hosted installation has no partner programme of a code host that could report keys to it.",
+      fact: { path: "server/src/http", matches: /secret[-_ ]?scanning|report(ed)?[-_]keys?/i },
     },
     {
       id: "T07",

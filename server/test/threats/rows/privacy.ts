@@ -9,10 +9,17 @@ export const privacy: ThreatSection = {
       asset: "law",
       entry: "every output",
       threat: "an output is not marked as generated",
-      control: "none yet",
-      kind: "not applicable",
-      reason:
-        "Gesso does not mark outputs yet: it has no signing certificate. A manifest of an input is kept beside it.",
+      control:
+        "outputs are signed with C2PA manifests, or marked where there is no certificate, unless the operator turns it off",
+      kind: "control and test",
+      tests: {
+        "server/test/scenarios/provenance.test.ts": [
+          "is trusted by the C2PA project's own package, and its ingredients are the run tree",
+        ],
+        "server/src/provenance/settings.test.ts": [
+          "outputs are signed with a certificate, marked without one, and as they are only if the operator says so",
+        ],
+      },
     },
     {
       id: "T126",
@@ -32,9 +39,15 @@ export const privacy: ThreatSection = {
       asset: "signing keys",
       entry: "workers",
       threat: "steals the key that signs manifests",
-      control: "Gesso has no signing key",
-      kind: "not applicable",
-      reason: "Gesso signs no manifests, so it has no signing key.",
+      control:
+        "only one process has the key, and it reads no files of callers; or a service or program of the operator signs",
+      kind: "control and test",
+      tests: {
+        "server/src/provenance/provenance-service.test.ts": [
+          "no process of provenance has a secret of the server in its environment, and only one has the key",
+          "an operator's program signs with a key that Gesso does not have",
+        ],
+      },
     },
     {
       id: "T128",

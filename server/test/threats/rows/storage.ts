@@ -27,6 +27,7 @@ export const storage: ThreatSection = {
       control: "all uploads pass the API; no presigned upload exists",
       kind: "not applicable",
       reason: "Gesso issues no presigned uploads: every byte passes the API.",
+      fact: { path: "server/src", matches: /s3-request-presigner|getSignedUrl|createPresignedPost/ },
     },
     {
       id: "T94",
