@@ -51,6 +51,7 @@ import { createCircuitBreaker } from "./runs/circuit-breaker.ts";
 import { parseAllowedLoras } from "./runs/custom-models.ts";
 import { createDatabaseSteadiness } from "./runs/database-steadiness.ts";
 import { createExhaustedBudgetLog } from "./runs/exhausted-budget-log.ts";
+import { createFileTurns } from "./runs/file-turns.ts";
 import { createInFlightAttempts } from "./runs/in-flight-attempts.ts";
 import { createJobFiles } from "./runs/job-files.ts";
 import { createNotifications } from "./runs/notifications.ts";
@@ -88,6 +89,7 @@ const createRuntime = (config: Config, role: string, metrics: Metrics, tracing: 
     ids: { next: () => v7() },
     settings,
     byteBudget: createByteBudget(settings.byteBudget),
+    fileTurns: createFileTurns(settings.fileBytes),
     log: createLogger(config, role, undefined, tracing.isEnabled ? tracing.logFields : undefined),
     metrics,
     tracing,

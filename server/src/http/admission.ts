@@ -23,6 +23,7 @@ export type Admission = {
   streamLimiter: ConnectionLimiter;
   loadShedder: LoadShedder;
   bodyBudget: BodyBudget;
+  formBudget: BodyBudget;
   parseTurns: ParseTurns;
 };
 
@@ -41,13 +42,24 @@ export const createAdmission = (
   waitLimiter: createConnectionLimiter({ ofAll: env.WAITERS, ofTenant: env.TENANT_WAITERS }),
   streamLimiter: createConnectionLimiter({ ofAll: env.STREAMS, ofTenant: env.TENANT_STREAMS, limitName: "streams" }),
   loadShedder: createLoadShedder(env.SHED_MS, dependencies.database.poolWaitMs, dependencies),
-  bodyBudget: createBodyBudget(env),
+  bodyBudget: createBodyBudget({
+    policy: "body-bytes",
+    ofAll: env.BODY_MEGABYTES,
+    ofTenant: env.TENANT_BODY_MEGABYTES,
+  }),
+  formBudget: createBodyBudget({
+    policy: "form-bytes",
+    ofAll: env.FORM_MEGABYTES,
+    ofTenant: env.TENANT_FORM_MEGABYTES,
+  }),
   parseTurns: createParseTurns(dependencies.clock),
 });
 
 /** What reading a body needs from admission. */
 export type BodyAdmission = Pick<BodyReservation, "add"> & {
   clock: Pick<Clock, "after">;
+  /** Counts the bytes of a form until its temporary files are deleted. */
+  reserveForm(): BodyReservation;
   /** Resolves when a body of this size may be parsed. The turn lasts until `endParsing` or `endAdmission`. */
   beginParsing(bytes: number): Promise<void>;
 };
@@ -73,7 +85,7 @@ export type AdmittedRequest = {
 };
 
 export async function admitRequest(
-  { clock, rateLimiter, waitLimiter, streamLimiter, loadShedder, bodyBudget, parseTurns }: Admission,
+  { clock, rateLimiter, waitLimiter, streamLimiter, loadShedder, bodyBudget, formBudget, parseTurns }: Admission,
   { caller, operation }: { caller: Caller; operation: Pick<Operation, "http"> },
   context: Context,
 ): Promise<AdmittedRequest> {
@@ -113,6 +125,7 @@ export async function admitRequest(
     body: {
       clock,
       add: body.add,
+      reserveForm: () => formBudget.reserve(caller.tenant_id),
       async beginParsing(bytes) {
         if (bytes >= MIN_PACED_BYTES) endParsing = await parseTurns.begin(caller.tenant_id);
       },

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { createBodyBudget } from "./body-budget.ts";
 
 const MEGABYTE = 1024 * 1024;
-const open = () => createBodyBudget({ BODY_MEGABYTES: 100, TENANT_BODY_MEGABYTES: 60 });
+const open = () => createBodyBudget({ policy: "body-bytes", ofAll: 100, ofTenant: 60 });
 
 describe("the budget of bodies in memory", () => {
   it("refuses a tenant's body above its limit and serves other tenants", () => {
@@ -38,5 +38,13 @@ describe("the budget of bodies in memory", () => {
     const refusals = Array.from({ length: 61 }, () => body.add(MEGABYTE)?.code);
     expect(refusals.slice(0, 60).every((code) => code === undefined)).toBe(true);
     expect(refusals[60]).toBe("rate_limited");
+  });
+
+  it("counts nothing that arrives after the end of a body, such as the rest of a refused one", () => {
+    const budget = open();
+    const body = budget.reserve("a");
+    expect(body.add(61 * MEGABYTE)?.code).toBe("rate_limited");
+    expect(body.add(61 * MEGABYTE)).toBeUndefined();
+    expect(budget.reserve("a").add(60 * MEGABYTE)).toBeUndefined();
   });
 });

@@ -26,11 +26,16 @@ const NAMELESS = { path: "", code: "invalid_type", message: "Every part must hav
 
 export type MultipartForm = { fields: JsonObject; discard(): Promise<unknown> };
 
-/** `maxBytes` limits the whole body, including parts that are ignored. */
+/**
+ * `maxBytes` limits the whole body, including parts that are ignored. `count` gets the bytes that arrive, and returns a
+ * fault if there is no space for them.
+ */
+export type FormLimits = { maxBytes: number; maxFiles?: number | undefined; count?(bytes: number): Fault | undefined };
+
 export async function readMultipartForm(
   incoming: IncomingMessage,
   clock: Pick<Clock, "after">,
-  { maxBytes, maxFiles = DEFAULT_MAX_FILES }: { maxBytes: number; maxFiles?: number | undefined },
+  limits: FormLimits,
 ): Promise<MultipartForm> {
   let createdFolder: Promise<string> | undefined;
   const folder = () => {
@@ -39,7 +44,7 @@ export async function readMultipartForm(
   };
   const discard = async () => createdFolder && rm(await createdFolder, { recursive: true, force: true });
   try {
-    return { fields: await parseMultipart(incoming, folder, { maxBytes, maxFiles, clock }), discard };
+    return { fields: await parseMultipart(incoming, folder, { ...limits, clock }), discard };
   } catch (thrown) {
     await discard();
     // Drain the rest of the body, so that the client can read the response.
@@ -53,7 +58,7 @@ type FormPart = { name: string; value: unknown };
 function parseMultipart(
   incoming: IncomingMessage,
   folder: () => Promise<string>,
-  { maxBytes, maxFiles, clock }: { maxBytes: number; maxFiles: number; clock: Pick<Clock, "after"> },
+  { maxBytes, maxFiles = DEFAULT_MAX_FILES, count, clock }: FormLimits & { clock: Pick<Clock, "after"> },
 ): Promise<JsonObject> {
   const { promise, resolve, reject } = Promise.withResolvers<JsonObject>();
   const parts: FormPart[] = [];
@@ -101,7 +106,8 @@ function parseMultipart(
   let bytes = 0;
   incoming.on("data", (chunk: Buffer) => {
     bytes += chunk.length;
-    if (bytes > maxBytes) fail(new Fault("payload_too_large"));
+    const refusal = bytes > maxBytes ? new Fault("payload_too_large") : count?.(chunk.length);
+    if (refusal) fail(refusal);
   });
   // With some malformed forms the parser waits for another part after the body has ended: fail after 5 s.
   let stallTimer: Timer | undefined;

@@ -75,8 +75,13 @@ export async function readBody(
   }
   if (type === "multipart/form-data" && bodies.includes("form")) {
     if (Number(context.req.header("content-length") ?? 0) > maxBytes) throw new Fault("payload_too_large");
-    const form = await readMultipartForm(context.env.incoming, admission.clock, { maxBytes, maxFiles });
-    return { raw: form.fields, body: "form", discard: form.discard };
+    const { add: count, release } = admission.reserveForm();
+    const limits = { maxBytes, maxFiles, count };
+    const form = await readMultipartForm(context.env.incoming, admission.clock, limits).catch((thrown) => {
+      release();
+      throw thrown;
+    });
+    return { raw: form.fields, body: "form", discard: () => form.discard().finally(release) };
   }
   throw new Fault("unsupported_media_type", { accepted: bodies });
 }

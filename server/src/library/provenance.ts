@@ -15,21 +15,22 @@ import { MAX_SIGNED_BYTES } from "../runs/fetch-output.ts";
 import { renderAsset } from "../runs/render-run.ts";
 import type { Services } from "../runs/services.ts";
 
-export type ProvenanceReportDependencies = Pick<Services, "assets" | "provenance" | "thumbnails">;
+export type ProvenanceReportDependencies = Pick<Services, "assets" | "provenance" | "thumbnails" | "fileTurns">;
 
 type Scope = Pick<RequestContext, "database" | "caller">;
 
-export const verifySentFile = async (
-  { provenance, thumbnails }: Pick<ProvenanceReportDependencies, "provenance" | "thumbnails">,
+export const verifySentFile = (
+  { provenance, thumbnails, fileTurns }: Omit<ProvenanceReportDependencies, "assets">,
   scope: Scope,
   file: FilePart,
-): Promise<ProvenanceReport> => {
-  const bytes = await readFile(file.path);
-  const verdict = await provenance.verify(bytes);
-  const run = await findRunOfFile(scope, verdict, file.sha256);
-  const isProven = run !== null && run.proof !== "mark";
-  return { ...verdict, run, match: isProven ? null : await findMatch(thumbnails, scope, bytes) };
-};
+): Promise<ProvenanceReport> =>
+  fileTurns.take(scope.caller.tenant_id, file.size_bytes, async () => {
+    const bytes = await readFile(file.path);
+    const verdict = await provenance.verify(bytes);
+    const run = await findRunOfFile(scope, verdict, file.sha256);
+    const isProven = run !== null && run.proof !== "mark";
+    return { ...verdict, run, match: isProven ? null : await findMatch(thumbnails, scope, bytes) };
+  });
 
 /** Soft binding: finds copies whose metadata was removed. Files that cannot be decoded have no match. */
 async function findMatch(
@@ -65,15 +66,15 @@ export async function reportRunProvenance(
   for (const output of stored) {
     const { asset_id, media_type, provenance } = renderAsset(services, output);
     const file = files.find((each) => each.asset_id === asset_id && !each.deleted_at && isVerifiable(each));
-    const bytes = file && (await services.assets.storage.bytes(file.storage_key));
-    const verdict = bytes && (await services.provenance.verify(bytes));
-    const found = verdict && (await findRunOfFile(scope, verdict, sha256Of(bytes), asset_id));
-    outputs.push({
-      asset_id,
-      media_type,
-      provenance,
-      report: verdict ? { ...verdict, run: found ?? null, match: null } : null,
-    });
+    const verify = async (storageKey: string) => {
+      const bytes = await services.assets.storage.bytes(storageKey);
+      const verdict = bytes && (await services.provenance.verify(bytes));
+      if (!verdict) return null;
+      return { ...verdict, run: await findRunOfFile(scope, verdict, sha256Of(bytes), asset_id), match: null };
+    };
+    const report =
+      file && (await services.fileTurns.take(scope.caller.tenant_id, file.size_bytes, () => verify(file.storage_key)));
+    outputs.push({ asset_id, media_type, provenance, report: report ?? null });
   }
   return { run_id: row.run_id, outputs };
 }

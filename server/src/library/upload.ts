@@ -25,6 +25,7 @@ export type UploadDependencies = Pick<
   | "thumbnails"
   | "webhooks"
   | "clock"
+  | "fileTurns"
   | "ids"
   | "crashPoint"
   | "log"
@@ -44,12 +45,16 @@ export async function uploadFile(
     kind: "run",
     input: { ...options, metadata: options.metadata ?? {}, sha256: file.sha256 },
     create: (idempotency) =>
-      storeUpload(services, context, { file, options, idempotency }).catch((thrown) => {
-        if (!isQuotaFault(thrown)) throw thrown;
-        // A concurrent request with the same idempotency key may have used up the quota: then this one is its replay.
-        refusal = thrown;
-        return undefined;
-      }),
+      services.fileTurns
+        .take(context.caller.tenant_id, file.size_bytes, () =>
+          storeUpload(services, context, { file, options, idempotency }),
+        )
+        .catch((thrown) => {
+          if (!isQuotaFault(thrown)) throw thrown;
+          // A concurrent request with the same idempotency key may have used up the quota: then this one is its replay.
+          refusal = thrown;
+          return undefined;
+        }),
     find: (runId) => findReplayedRun(context.database, context.caller, runId),
     explainRefusal: () => refusal ?? new Fault("idempotency_in_progress"),
   });

@@ -62,6 +62,7 @@ export type AcceptDependencies = PlanDependencies &
   Pick<
     Services,
     | "images"
+    | "fileTurns"
     | "notifications"
     | "ids"
     | "crashPoint"

@@ -22,6 +22,8 @@ export type RunSettings = {
   workerSlots: number;
   /** Bytes of fetched sources and results that one worker process holds in memory until they are stored. */
   byteBudget: number;
+  /** Bytes of sent files that one API process holds in memory while they are inspected. */
+  fileBytes: number;
   /** Bytes of the largest result that is stored. */
   maxOutputBytes: number;
   eventRetentionDays: number;
@@ -78,6 +80,15 @@ export const RunLimitsEnv = z.object({
     .describe(
       "Megabytes of fetched source images and of results that one worker process holds in memory until they are " +
         "stored. Large videos are streamed and use 32 MB each",
+    ),
+  FILE_MEGABYTES: z.coerce
+    .number()
+    .int()
+    .min(25)
+    .default(64)
+    .describe(
+      "Megabytes of sent files that one API process holds in memory while it inspects, decodes or verifies them; others " +
+        "wait on disk, and tenants take turns",
     ),
   MAX_OUTPUT_MEGABYTES: z.coerce
     .number()
@@ -137,6 +148,7 @@ export const parseRunSettings = (env: Env): RunSettings => ({
   },
   workerSlots: env.WORKER_SLOTS,
   byteBudget: env.SOURCE_BUFFER_MEGABYTES * MEGABYTE,
+  fileBytes: env.FILE_MEGABYTES * MEGABYTE,
   maxOutputBytes: env.MAX_OUTPUT_MEGABYTES * MEGABYTE,
   eventRetentionDays: env.EVENT_DAYS,
   maxOrphanShare: env.ORPHAN_SHARE,

@@ -17,6 +17,7 @@ import type { ByteBudget } from "./byte-budget.ts";
 import type { AllowedLoras } from "./custom-models.ts";
 import type { DatabaseSteadiness } from "./database-steadiness.ts";
 import type { ExhaustedBudgetLog } from "./exhausted-budget-log.ts";
+import type { FileTurns } from "./file-turns.ts";
 import type { InFlightAttempts } from "./in-flight-attempts.ts";
 import type { JobFiles } from "./job-files.ts";
 import type { Notifications } from "./notifications.ts";
@@ -35,6 +36,8 @@ export type ProcessRuntime = {
   settings: RunSettings;
   /** What fetched sources and results may use of this process's memory together. */
   byteBudget: ByteBudget;
+  /** What sent files may use of this process's memory together. */
+  fileTurns: FileTurns;
   log: Log;
   metrics: Metrics;
   tracing: Tracing;

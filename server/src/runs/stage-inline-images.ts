@@ -25,7 +25,7 @@ export type StagedRequest = { parsed: ParsedInput; files: StoredFile[]; discard(
 type StagedRun = { run_id: string; tenant_id: string; storageLimits?: StorageLimits | undefined };
 
 export async function stageInlineImages(
-  dependencies: SourceDependencies,
+  dependencies: SourceDependencies & Pick<Services, "fileTurns">,
   run: StagedRun,
   parsed: ParsedInput,
 ): Promise<StagedRequest> {
@@ -44,8 +44,11 @@ export async function stageInlineImages(
   try {
     for (const { path, value } of inlineImages) {
       const asset_id = deriveId(run.run_id, "given", ...path);
-      const bytes = await readInlineBytes(value);
-      const { file, provenance } = await storeSource(dependencies, run, { asset_id, role: "source", bytes });
+      const store = async () => {
+        const bytes = await readInlineBytes(value);
+        return storeSource(dependencies, run, { asset_id, role: "source", bytes });
+      };
+      const { file, provenance } = await dependencies.fileTurns.take(run.tenant_id, sizeOfInline(value), store);
       storedFiles.push(file, ...(provenance ? [provenance] : []));
       await insertStagedAsset(dependencies.database, run, file);
       files.push(file);
@@ -65,6 +68,9 @@ async function readInlineBytes(value: unknown): Promise<Uint8Array> {
   if (bytes.length > MAX_INLINE_BYTES) throw new Fault("payload_too_large");
   return bytes;
 }
+
+/** Of base64, the size of its text: the text is in memory too. */
+const sizeOfInline = (value: unknown): number => (isFilePart(value) ? value.size_bytes : String(value).length);
 
 function replaceAt(input: JsonObject, [first, ...rest]: (string | number)[], value: unknown): JsonObject {
   const copy = (Array.isArray(input) ? [...input] : { ...input }) as JsonObject;

@@ -23,6 +23,7 @@ const CONNECTIONS = 8;
 const PAUSE_MS = 50;
 const SLOW_CLIENTS = 1000;
 const UNKNOWN_KEYS = 10_000;
+const FILES = 200;
 const ADDRESSES = Array.from({ length: 8 }, (_, n) => `127.0.0.${n + 2}`);
 
 const responses: Record<string, number> = {};
@@ -32,10 +33,16 @@ const countResponse = (name: string) => {
 
 type Received = { status: string; text: string };
 const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
-const send = ({ method, path, type, body }: AttackRequest, authorization: string, localAddress?: string) =>
+const fileAgent = new Agent({ maxSockets: FILES });
+const send = (
+  { method, path, type, body }: AttackRequest,
+  authorization: string,
+  localAddress?: string,
+  usedAgent = agent,
+) =>
   new Promise<Received>((resolve) => {
     const headers = { authorization, ...(body.length > 0 && { "content-type": type, "content-length": body.length }) };
-    const sent = request(`${url}${path}`, { method, agent, headers, ...(localAddress && { localAddress }) });
+    const sent = request(`${url}${path}`, { method, agent: usedAgent, headers, ...(localAddress && { localAddress }) });
     sent.on("response", async (response) => {
       const chunks: Buffer[] = [];
       response.on("data", (chunk: Buffer) => chunks.push(chunk));
@@ -118,6 +125,15 @@ const readSlowly = async () => {
   return () => openConnections((n) => `GET ${paths[n % 3]} HTTP/1.1\r\n${headers([])}`, { isReader: true });
 };
 
+/** All at once: how many are in memory at a time is up to the service. */
+const verifyFiles = async () => {
+  const file = { ...(await largeUpload()), path: "/api/v1/provenance/verify" };
+  return async () => {
+    const sent = Array.from({ length: FILES }, () => send(file, `Bearer ${key}`, ADDRESSES[0], fileAgent));
+    for (const { status } of await Promise.all(sent)) countResponse(status);
+  };
+};
+
 /** Prepares an attack and returns the function that performs it. */
 const attacks: Record<string, () => Promise<() => Promise<void>>> = {
   wide: async () => repeat(wideBodies()),
@@ -127,6 +143,7 @@ const attacks: Record<string, () => Promise<() => Promise<void>>> = {
   bombs: async () => repeat(await decoderBombs()),
   readers: readSlowly,
   keys: tryUnknownKeys,
+  files: verifyFiles,
 };
 
 const perform = await attacks[attack]!();

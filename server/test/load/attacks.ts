@@ -1,8 +1,8 @@
 // `npm run attacks`: one tenant posts 50 runs a second while another attacks with wide, deep, huge and slow bodies,
-// decoder bombs, slow readers and unknown keys, one after the other. The healthy tenant is never refused, and the
-// memory of the API process is bounded. Its requests should take at most three times as long as without attacks,
-// except for the attacks that SLOWER names: this is recorded, and counts with `--speed`. How long requests over new
-// connections take is printed. `--short` is the version for CI; `--only wide,deep` runs some of the attacks;
+// decoder bombs, slow readers, unknown keys and large files, one after the other. The healthy tenant is never refused,
+// and the memory of the API process is bounded. Its requests should take at most three times as long as without
+// attacks, except for the attacks that SLOWER names: this is recorded, and counts with `--speed`. How long requests
+// over new connections take is printed. `--short` is the version for CI; `--only wide,deep` runs some of the attacks;
 // `--profile FOLDER` writes a CPU profile of the API.
 import { type ChildProcess, fork } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -25,6 +25,7 @@ const ATTACKS = {
   bombs: "decoder bombs",
   readers: "1,000 slow readers",
   keys: "10,000 unknown keys",
+  files: "200 files of 20 MB at a time",
 };
 /** Attacks that make healthy requests slower than three times: why, and their own bound. */
 const SLOWER: Partial<Record<string, { reason: string; maxMs: number }>> = {
@@ -34,6 +35,7 @@ const SLOWER: Partial<Record<string, { reason: string; maxMs: number }>> = {
     reason: "the process accepts and answers a thousand requests in about four seconds",
     maxMs: 5000,
   },
+  [ATTACKS.files]: { reason: "the process receives and hashes 4 GB in a few seconds", maxMs: 5000 },
 };
 const PER_SECOND = 50;
 const MAX_RATIO = 3;

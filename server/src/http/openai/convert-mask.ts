@@ -4,17 +4,24 @@ import { readFile } from "node:fs/promises";
 import { Fault } from "../../faults.ts";
 import { isFilePart } from "../../kit/files.ts";
 import { decodeInlineImage } from "../../kit/image-fields.ts";
-import type { HttpServices } from "../http-services.ts";
+import type { Services } from "../../runs/services.ts";
 import { type ClientImage, issueAt } from "./client-body.ts";
 
 /** Returns the mask as a data URL. */
-export async function convertMask({ runs }: Pick<HttpServices, "runs">, mask: ClientImage): Promise<string> {
-  const bytes = isFilePart(mask) ? await readFile(mask.path) : decodeInlineImage(mask);
-  if (!bytes) throw invalidMask("invalid_type", "Must be a file or a data URL of a PNG or WebP image.");
-  const converted = await runs.images.maskFromTransparency(bytes).catch((thrown) => {
-    // A client must see that the mask is meant, and not the image.
-    throw thrown instanceof Fault && thrown.status < 500 ? invalidMask(thrown.code, thrown.message) : thrown;
-  });
+export async function convertMask(
+  { runs: { images, fileTurns } }: { runs: Pick<Services, "images" | "fileTurns"> },
+  tenantId: string,
+  mask: ClientImage,
+): Promise<string> {
+  const convert = async () => {
+    const bytes = isFilePart(mask) ? await readFile(mask.path) : decodeInlineImage(mask);
+    if (!bytes) throw invalidMask("invalid_type", "Must be a file or a data URL of a PNG or WebP image.");
+    return images.maskFromTransparency(bytes).catch((thrown) => {
+      // A client must see that the mask is meant, and not the image.
+      throw thrown instanceof Fault && thrown.status < 500 ? invalidMask(thrown.code, thrown.message) : thrown;
+    });
+  };
+  const converted = await fileTurns.take(tenantId, isFilePart(mask) ? mask.size_bytes : mask.length, convert);
   if (!converted) throw invalidMask("invalid_value", "Has no transparent pixels. They mark the area to edit.");
   return `data:image/png;base64,${Buffer.from(converted).toString("base64")}`;
 }

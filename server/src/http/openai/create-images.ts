@@ -117,7 +117,10 @@ async function createImagesOf(http: HttpServices, call: ImageCall, raw: JsonObje
   const allUnused = [...unused, ...listUnusedOfResponse(fields)];
   if (prefer.isStrict && allUnused.length > 0) throw unusedFieldsFault(allUnused);
   setUnusedFields(context, allUnused);
-  const mask = endpoint === "edits" && fields.mask !== undefined && (await convertMask(http, fields.mask));
+  const mask =
+    endpoint === "edits" &&
+    fields.mask !== undefined &&
+    (await convertMask(http, call.request.caller.tenant_id, fields.mask));
   const parsed = parseInput(operation, { ...input, ...(mask && { mask }) }, "json");
   admitted.endParsing();
 

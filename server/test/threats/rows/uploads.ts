@@ -186,10 +186,11 @@ export const uploads: ThreatSection = {
     },
     {
       id: "T54",
-      asset: "disk",
-      entry: "uploads",
-      threat: "a body exceeds the limit, or its length is wrong or absent",
-      control: "refused by the declared length before it is read, and cut off at the limit while it streams",
+      asset: "disk, memory",
+      entry: "uploads, files to verify",
+      threat: "a body exceeds the limit, its length is wrong or absent, or many large files arrive at once",
+      control:
+        "refused by the declared length before it is read, and cut off at the limit while it streams; the bytes of all forms on disk and of the files in memory are bounded, and tenants take turns",
       kind: "control and test",
       tests: {
         [FORMS]: [
@@ -197,6 +198,14 @@ export const uploads: ThreatSection = {
           "are cut off while they stream, and nothing is stored",
         ],
         "server/test/conformance/size-limits.test.ts": ["[LIM-038] may have 25 MiB and not a byte more"],
+        "server/src/http/read-request.test.ts": [
+          "A form for which there is no space is refused while it arrives, and one of another tenant is accepted",
+          "A form counts until its files are deleted, and a refused one does not",
+        ],
+        "server/src/runs/file-turns.test.ts": [
+          "Files that fit into memory together begin at once, and others when there is space again",
+          "A tenant with one file waits for one file of a tenant that sent many, not for all of them",
+        ],
       },
     },
     {
