@@ -15,42 +15,44 @@ const codeOf = (attempt: () => unknown) => {
     return (thrown as { code: string; details: object }).code;
   }
 };
-const tries = (count: number, address = "192.0.2.1") =>
-  Array.from({ length: count }, () => codeOf(() => limit.begin(address)));
+const failures = (count: number, address = "192.0.2.1") =>
+  Array.from({ length: count }, () => codeOf(() => limit.countFailure(address)));
+const signIns = (count: number, user_id = "ada") =>
+  Array.from({ length: count }, () => codeOf(() => limit.countSignIn({ tenant_id: "studio", user_id })));
 
 it("refuses the sixth failed attempt of an address within a minute, and no other address", () => {
-  expect(tries(6)).toEqual([...Array(5).fill("accepted"), "rate_limited"]);
-  expect(tries(1, "192.0.2.2")).toEqual(["accepted"]);
+  expect(failures(6)).toEqual([...Array(5).fill("accepted"), "rate_limited"]);
+  expect(failures(1, "192.0.2.2")).toEqual(["accepted"]);
 });
 
 it("names the seconds until the next attempt, also if the attempts were spread over the minute", () => {
   for (const _ of Array(5).keys()) {
-    limit.begin("192.0.2.1");
+    limit.countFailure("192.0.2.1");
     now += 11_000;
   }
   // 55 s after the first attempt.
-  expect(() => limit.begin("192.0.2.1")).toThrow(
+  expect(() => limit.countFailure("192.0.2.1")).toThrow(
     expect.objectContaining({ code: "rate_limited", details: { policy: "sign-in", retry_after: 5 } }),
   );
   now += 5000;
-  expect(tries(2)).toEqual(["accepted", "rate_limited"]);
+  expect(failures(2)).toEqual(["accepted", "rate_limited"]);
 });
 
-it("does not count a sign-in that succeeded", () => {
-  for (const _ of Array(20).keys()) limit.begin("192.0.2.1")();
-  expect(tries(6)).toEqual([...Array(5).fill("accepted"), "rate_limited"]);
+it("does not count a failure that was taken back", () => {
+  for (const _ of Array(20).keys()) limit.countFailure("192.0.2.1")();
+  expect(failures(6)).toEqual([...Array(5).fill("accepted"), "rate_limited"]);
 });
 
-it("refuses the 61st attempt within a minute, also if all before it succeeded", () => {
-  for (const _ of Array(60).keys()) limit.begin("192.0.2.1")();
-  expect(tries(1)).toEqual(["rate_limited"]);
+it("refuses the 61st sign-in of a member within a minute, and no other member", () => {
+  expect(signIns(61)).toEqual([...Array(60).fill("accepted"), "rate_limited"]);
+  expect(signIns(1, "grace")).toEqual(["accepted"]);
   now += 60_000;
-  expect(tries(1)).toEqual(["accepted"]);
+  expect(signIns(1)).toEqual(["accepted"]);
 });
 
 it("counts attempts in progress, so that concurrent guesses are limited too", () => {
-  const first = limit.begin("192.0.2.1");
-  expect(tries(5).filter((code) => code === "accepted")).toHaveLength(4);
-  first();
-  expect(tries(2)).toEqual(["accepted", "rate_limited"]);
+  const takeBack = limit.countFailure("192.0.2.1");
+  expect(failures(5).filter((code) => code === "accepted")).toHaveLength(4);
+  takeBack();
+  expect(failures(2)).toEqual(["accepted", "rate_limited"]);
 });

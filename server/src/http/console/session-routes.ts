@@ -18,7 +18,6 @@ const SignInRequest = z.union([
   z.strictObject({ code: z.string().min(1).max(200) }),
   z.strictObject({ key: z.string().min(1).max(500) }),
 ]);
-type SignInRequest = z.output<typeof SignInRequest>;
 const ISSUE = { path: "", code: "invalid_type", message: "Send an object with either `code` or `key`." };
 
 export type SessionRouteOptions = {
@@ -46,28 +45,38 @@ function signInRoutes(http: HttpServices, options: SessionRouteOptions): Hono<Ht
   const { publicUrl, requireSameOrigin } = options;
   const { sessions, signInLimit } = http.console;
   const app = new Hono<HttpBindings>();
-  const identify = async (context: ConsoleContext, request: SignInRequest): Promise<SignIn> => {
-    if ("code" in request) {
-      requireLoopback(context, options);
-      return sessions.exchangeCode(request.code);
+  const addressOf = (context: ConsoleContext) => http.findClientAddress(context.env.incoming);
+  const identifyByCode = async (context: ConsoleContext, code: string): Promise<SignIn> => {
+    requireLoopback(context, options);
+    const takeBack = signInLimit.countFailure(addressOf(context));
+    const signIn = await sessions.exchangeCode(code).catch((thrown) => {
+      // An outage is no wrong code.
+      if (toFault(thrown).status !== 401) takeBack();
+      throw thrown;
+    });
+    takeBack();
+    return signIn;
+  };
+  const identifyByKey = async (context: ConsoleContext, key: string): Promise<SignIn> => {
+    try {
+      // Access tokens have no sessions.
+      if (!hasValidApiKeySyntax(key)) throw new Fault("invalid_api_key");
+      const headers = new Headers({ authorization: `Bearer ${key}` });
+      const caller = await http.authenticator.authenticate({ ...credentialsOf(http, context), headers });
+      return signInWithKey(caller, "key", http.runs.clock);
+    } catch (thrown) {
+      if (toFault(thrown).status === 401) signInLimit.countFailure(addressOf(context));
+      throw thrown;
     }
-    if (!hasValidApiKeySyntax(request.key)) throw new Fault("invalid_api_key");
-    const headers = new Headers({ authorization: `Bearer ${request.key}` });
-    const caller = await http.authenticator.authenticate({ ...credentialsOf(http, context), headers });
-    return signInWithKey(caller, "key", http.runs.clock);
   };
 
   app.post("/console/session", async (context) => {
     requireSameOrigin(context);
     const request = SignInRequest.safeParse(await readSmallJson(context));
     if (!request.success) throw new Fault("validation_error", { errors: [ISSUE] });
-    const takeBack = signInLimit.begin(http.findClientAddress(context.env.incoming));
-    const signIn = await identify(context, request.data).catch((thrown) => {
-      // An outage is no wrong credential.
-      if (toFault(thrown).status !== 401) takeBack();
-      throw thrown;
-    });
-    takeBack();
+    const { data } = request;
+    const signIn = await ("code" in data ? identifyByCode(context, data.code) : identifyByKey(context, data.key));
+    signInLimit.countSignIn(signIn);
     const { session, secret } = await sessions.begin(signIn, readSessionDigest(context.req.raw.headers));
     context.header("set-cookie", sessionCookie(secret, SESSION_SECONDS));
     return context.json(session, 201);

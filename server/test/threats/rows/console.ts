@@ -52,7 +52,7 @@ export const consoleSection: ThreatSection = {
         ],
         [SESSIONS]: ["is exchanged by one of two concurrent requests"],
         [OVER_HTTP]: [
-          "tells a wrong key with a request id, and refuses the sixth attempt of an address within a minute",
+          "tells a wrong key with a request id, and refuses the sixth wrong one of an address within a minute",
         ],
       },
     },
