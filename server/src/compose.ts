@@ -21,7 +21,7 @@ import { createInstallationCheck } from "./doctor/check-installation.ts";
 import { createEngineAdmin } from "./engine/engine-admin.ts";
 import { createEngineClient } from "./engine/engine-client.ts";
 import { createAdmission } from "./http/admission.ts";
-import { createClientAddressFinder } from "./http/client-address.ts";
+import { createClientAddresses } from "./http/client-address.ts";
 import { callbackPath, createCallbackSigner } from "./http/provider-callbacks.ts";
 import { createDecoderPool, type DecoderPool } from "./images/decoder-pool.ts";
 import { createImageDecoder } from "./images/image-decoder.ts";
@@ -38,7 +38,7 @@ import { createLogger } from "./observe/log.ts";
 import { createMetrics, type Metrics } from "./observe/metrics.ts";
 import { traceHttp, traceStorage, traceWebhookClient } from "./observe/trace-dependencies.ts";
 import type { Tracing } from "./observe/tracing.ts";
-import { createIpRangeMatcher } from "./outbound/ip-ranges.ts";
+import { createIpRangeMatcher, isPrivateIp } from "./outbound/ip-ranges.ts";
 import { createOutboundHttp } from "./outbound/outbound-http.ts";
 import { postBytes } from "./outbound/post-bytes.ts";
 import { createProcessSockets } from "./outbound/process-sockets.ts";
@@ -171,12 +171,15 @@ function composeImages(config: Config, { clock, metrics, log }: ProcessRuntime) 
   };
 }
 
-const composeInstallationCheck = (config: Config, decoders: DecoderPool, clock: Clock) => {
+function composeInstallationCheck(config: Config, decoders: DecoderPool, clock: Clock) {
+  const isTrustedProxy = createIpRangeMatcher(config.TRUSTED_PROXIES);
+  const { find, unnamedProxy } = createClientAddresses({ isTrustedProxy, isPrivateIp });
   const findIsolation = async () => ({
     ...{ sandbox: await decoders.sandboxStatus(), profileName: await decoders.profileName() },
   });
-  return createInstallationCheck({ ...toInstallation(config), findIsolation }, { clock });
-};
+  const installation = { ...toInstallation(config), findIsolation, findUnnamedProxy: unnamedProxy };
+  return { findClientAddress: find, checkInstallation: createInstallationCheck(installation, { clock }) };
+}
 
 const composeCallbacks = (config: Config, signer: ReturnType<typeof createCallbackSigner>): ProviderCallbacks => ({
   isPublicUrlReachable: config.PUBLIC_URL_IS_REACHABLE ?? isPubliclyReachable(config.PUBLIC_URL),
@@ -272,11 +275,10 @@ export function composeServices(config: Config, role: string, tracing: Tracing) 
     admission: createAdmission({ database, clock, random }, config),
     /** How the processes that decode images are isolated. */
     sandboxStatus: decoders.sandboxStatus,
-    findClientAddress: createClientAddressFinder(createIpRangeMatcher(config.TRUSTED_PROXIES)),
     admin: composeAdmin(config, services),
     cursors: createCursorSigner(deriveKeys("cursors"), clock),
     mcp: composeMcp(config, deriveKeys),
-    checkInstallation: composeInstallationCheck(config, decoders, clock),
+    ...composeInstallationCheck(config, decoders, clock),
     findImageLibraryProblem: async () => findLibraryProblem((await decoders.sandboxStatus())?.libraries),
     async close() {
       decoders.close();

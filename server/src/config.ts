@@ -58,7 +58,8 @@ const HttpEnv = z.object({
     .default(true)
     .describe("Whether the API serves the console under /console: on or off. Default: on"),
   TRUSTED_PROXIES: ipRangeList().describe(
-    "IP addresses and ranges of your own reverse proxies, comma-separated. Default: none",
+    "IP addresses and ranges of all your own reverse proxies, comma-separated. Without them, all clients share the address " +
+      "of the proxy, and so its limits. Default: none",
   ),
   ...McpEnv.shape,
   ...LoadSheddingEnv.shape,

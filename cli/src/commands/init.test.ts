@@ -39,6 +39,20 @@ describe("gesso init", () => {
     for (const name of ["gesso_secret", "database_password", "fetcher_token"]) expect(output).not.toContain(read(name));
   });
 
+  it("adds the setting that Compose requires to what .env has, once", async () => {
+    writeFileSync(join(folder, ".env"), "PUBLIC_URL=https://gesso.example.com");
+    for (const state of ["created", "kept"]) {
+      await init();
+      expect(output).toContain(`REVERSE_PROXY ${state}`);
+    }
+    const lines = readFileSync(join(folder, ".env"), "utf8").split("\n");
+    expect(lines.filter((line) => !line.startsWith("#"))).toEqual([
+      "PUBLIC_URL=https://gesso.example.com",
+      "REVERSE_PROXY=172.30.254.1",
+      "",
+    ]);
+  });
+
   it("keeps what exists, and derives what is missing from it", async () => {
     await init();
     const before = { secret: read("gesso_secret"), keys: read("restate_identity_keys") };

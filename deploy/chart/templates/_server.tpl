@@ -38,6 +38,7 @@
 - { name: HOST, value: 0.0.0.0 }
 - { name: PORT, value: "7788" }
 - { name: PUBLIC_URL, value: {{ required "publicUrl is required" .Values.publicUrl | quote }} }
+- { name: TRUSTED_PROXIES, value: {{ required "trustedProxies is required: the addresses of the proxies in front of the API, or none" .Values.trustedProxies | quote }} }
 - { name: RESTATE_INGRESS_URL, value: {{ required "restate.ingressUrl is required" .Values.restate.ingressUrl | quote }} }
 - { name: RESTATE_ADMIN_URL, value: {{ required "restate.adminUrl is required" .Values.restate.adminUrl | quote }} }
 - { name: STORAGE, value: {{ .Values.storage.type }} }

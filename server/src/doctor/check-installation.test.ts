@@ -51,3 +51,18 @@ it("does not keep a check that failed", async () => {
   isBroken = false;
   expect(await check()).toMatchObject({ ok: false });
 });
+
+it("warns of a proxy that forwards requests and is not named, and says nothing before one was seen", async () => {
+  let proxy: string | undefined;
+  const nothing: Installation = {
+    ...{ settings: undefined, isServer: true, missing: [], enabledProviders: [], disabledProviders: [] },
+    ...{ catalogue: { path: "gesso.yaml", exists: false, problems: [] }, findUnnamedProxy: () => proxy },
+  };
+  const clock = createManualClock();
+  const check = createInstallationCheck(nothing, { clock });
+  const findWarning = async () => (await check()).checks.find(({ name }) => name === "proxies");
+  expect(await findWarning()).toBeUndefined();
+  proxy = "172.19.0.1";
+  clock.at = 10_000;
+  expect(await findWarning()).toMatchObject({ status: "warn", fix: "add 172.19.0.1 to TRUSTED_PROXIES" });
+});

@@ -27,6 +27,8 @@ export type Installation = {
   disabledProviders: DisabledProvider[];
   /** A running server knows how its own decoders are isolated. */
   findIsolation?: () => Promise<Isolation>;
+  /** A running server knows which addresses forward requests to it. */
+  findUnnamedProxy?: () => string | undefined;
 };
 
 export async function diagnose(installation: Installation, clock: Clock): Promise<DoctorReport> {
@@ -50,7 +52,13 @@ export async function diagnose(installation: Installation, clock: Clock): Promis
       ),
       Promise.all(installation.enabledProviders.map((provider) => checkProvider(provider, httpClient.send, clock))),
     ]);
-    const checks = [...settingsChecks(installation), ...catalogueChecks(installation), ...dependencies, ...tables];
+    const checks = [
+      ...settingsChecks(installation),
+      ...proxyChecks(installation),
+      ...catalogueChecks(installation),
+      ...dependencies,
+      ...tables,
+    ];
     const all = [...enabled, ...installation.disabledProviders.map(checkDisabledProvider)];
     const ok = [...checks, ...all].every(({ status }) => status !== "fail");
     return {
@@ -62,6 +70,14 @@ export async function diagnose(installation: Installation, clock: Clock): Promis
   } finally {
     await httpClient.close();
   }
+}
+
+/** Nothing is said without a request that shows a proxy: most installations of one machine have none. */
+function proxyChecks({ findUnnamedProxy }: Installation): DoctorCheck[] {
+  const proxy = findUnnamedProxy?.();
+  if (!proxy) return [];
+  const message = `${proxy} forwards requests, and TRUSTED_PROXIES does not name it: its clients share one address and its limits`;
+  return [{ name: "proxies", status: "warn", message, fix: `add ${proxy} to TRUSTED_PROXIES` }];
 }
 
 function settingsChecks({ settings, isServer, missing }: Installation): DoctorCheck[] {

@@ -1,12 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { createIpRangeMatcher } from "../outbound/ip-ranges.ts";
-import { createClientAddressFinder } from "./client-address.ts";
+import { createIpRangeMatcher, isPrivateIp } from "../outbound/ip-ranges.ts";
+import { createClientAddresses } from "./client-address.ts";
 
-const find = (proxies: string[], remoteAddress: string, forwarded?: string) =>
-  createClientAddressFinder(createIpRangeMatcher(proxies))({
-    socket: { remoteAddress } as never,
-    headers: forwarded === undefined ? {} : { "x-forwarded-for": forwarded },
-  });
+const ask = (proxies: string[], remoteAddress: string, forwarded?: string) => {
+  const addresses = createClientAddresses({ isTrustedProxy: createIpRangeMatcher(proxies), isPrivateIp });
+  const headers = forwarded === undefined ? {} : { "x-forwarded-for": forwarded };
+  return { client: addresses.find({ socket: { remoteAddress } as never, headers }), proxy: addresses.unnamedProxy() };
+};
+const find = (...request: Parameters<typeof ask>) => ask(...request).client;
 
 describe("the address of a client", () => {
   it("is the peer's without trusted proxies, whatever the header says", () => {
@@ -30,5 +31,22 @@ describe("the address of a client", () => {
     expect(find([], "2001:db8:1:2:3:4:5:6")).toBe("2001:db8:1:2::/64");
     expect(find([], "2001:db8::7")).toBe("2001:db8:0:0::/64");
     expect(find([], "::1")).toBe("0:0:0:0::/64");
+  });
+});
+
+describe("a proxy that the settings do not name", () => {
+  it("is noticed by the requests that it forwards, directly and behind a proxy that they name", () => {
+    expect(ask([], "10.0.0.9", "8.8.8.8")).toEqual({ client: "10.0.0.9", proxy: "10.0.0.9" });
+    expect(ask(["172.30.255.0/24"], "172.30.255.4", "8.8.8.8, 172.19.0.1")).toEqual({
+      client: "172.19.0.1",
+      proxy: "172.19.0.1",
+    });
+  });
+
+  it("is not claimed of clients: of public addresses, of a header that a named proxy wrote, or of no address", () => {
+    expect(ask([], "8.8.4.4", "8.8.8.8").proxy).toBeUndefined();
+    expect(ask([], "10.0.0.9").proxy).toBeUndefined();
+    expect(ask(["10.0.0.9"], "10.0.0.9", "192.168.1.7").proxy).toBeUndefined();
+    expect(ask(["10.0.0.9"], "10.0.0.9", "8.8.8.8, not an address").proxy).toBeUndefined();
   });
 });

@@ -4,21 +4,35 @@ import type { IncomingMessage } from "node:http";
 
 export type FindClientAddress = (incoming: Pick<IncomingMessage, "socket" | "headers"> | undefined) => string;
 
+export type ClientAddresses = {
+  find: FindClientAddress;
+  /** The latest address that looks like a proxy which TRUSTED_PROXIES does not name, so its clients share it. */
+  unnamedProxy(): string | undefined;
+};
+
 /** Clients without a known address share one name. */
 const UNKNOWN = "unknown";
 const MAX_LENGTH = 64;
 
 /** `isTrustedProxy` says whether an IP address is one of the operator's reverse proxies. */
-export function createClientAddressFinder(isTrustedProxy: (ip: string) => boolean): FindClientAddress {
-  return (incoming) => {
-    const peer = unmapIp(incoming?.socket?.remoteAddress ?? "");
-    if (!isTrustedProxy(peer)) return toClient(peer);
-    const forwarded = [incoming?.headers["x-forwarded-for"]].flat().join(",").split(",");
-    // From the right: each proxy appends the address that it saw. The first that is not a proxy is the client.
-    const client = forwarded
-      .map((entry) => unmapIp(entry.trim()))
-      .findLast((entry) => entry !== "" && !isTrustedProxy(entry));
-    return toClient(client ?? peer);
+type AddressKinds = { isTrustedProxy(ip: string): boolean; isPrivateIp(ip: string): boolean };
+
+export function createClientAddresses({ isTrustedProxy, isPrivateIp }: AddressKinds): ClientAddresses {
+  let unnamedProxy: string | undefined;
+  return {
+    find(incoming) {
+      const peer = unmapIp(incoming?.socket?.remoteAddress ?? "");
+      const header = [incoming?.headers["x-forwarded-for"]].flat().join(",");
+      const entries = header.split(",").flatMap((entry) => unmapIp(entry.trim()) || []);
+      // From the right: each proxy appends the address that it saw. The first that is not a proxy is the client.
+      const seen = isTrustedProxy(peer) ? entries : [...entries, peer];
+      const index = seen.findLastIndex((entry) => !isTrustedProxy(entry));
+      const client = seen[index] ?? peer;
+      // A private address that forwards for another one. Public ones are left out: any client can send the header.
+      if (index > 0 && isPrivateIp(client)) unnamedProxy = client;
+      return toClient(client);
+    },
+    unnamedProxy: () => unnamedProxy,
   };
 }
 

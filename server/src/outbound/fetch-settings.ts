@@ -6,17 +6,19 @@ import { isHostName } from "./url-policy.ts";
 
 const DEFAULT_PORTS = "80,443,8080,8443";
 
-/** A comma-separated list. Invalid items are reported at start, not at the first fetch. */
+/** A comma-separated list; `none` is no item. Invalid items are reported at start, not at the first fetch. */
 const commaSeparatedList = (defaultText: string, isValid: (item: string) => boolean, message: string) =>
   z
     .string()
     .default(defaultText)
     .transform((text, context) => {
       const items = text.split(",").map((item) => item.trim());
-      return items.filter(Boolean).map((item) => {
-        if (!isValid(item)) context.addIssue({ code: "custom", message: `${item} ${message}` });
-        return item;
-      });
+      return items
+        .filter((item) => item !== "" && item !== "none")
+        .map((item) => {
+          if (!isValid(item)) context.addIssue({ code: "custom", message: `${item} ${message}` });
+          return item;
+        });
     });
 
 const isOrigin = (text: string) => ["http:", "https:"].includes(URL.parse(text)?.protocol ?? "");

@@ -73,5 +73,8 @@ export const isPublicIp = (address: string): boolean => {
   return isPublicIpv6(address) && !isInnerIpv6(address) && !ISATAP_INTERFACE_ID.test(canonicalIpv6(address));
 };
 
+/** An address of an internal network, of this machine, or reserved. Other texts are neither public nor private. */
+export const isPrivateIp = (text: string): boolean => isIP(text) !== 0 && !isPublicIp(text);
+
 /** The canonical text of an IPv6 address. */
 const canonicalIpv6 = (address: string): string => new URL(`http://[${address}]`).hostname.slice(1, -1);
