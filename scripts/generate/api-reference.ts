@@ -32,11 +32,15 @@ type Operation = {
   requestBody?: { content: Record<string, { schema: Schema; example?: unknown }> };
   responses: Record<string, { $ref?: string; description?: string; content?: Record<string, { schema: Schema }> }>;
   "x-run-type"?: string;
+  "x-changes"?: keyof typeof CHANGES;
   "x-rules"?: string[];
   "x-aliases"?: string[];
   "x-variants"?: { name: string; summary: string; sets: unknown }[];
 };
 type Contract = { paths: Record<string, Record<string, Operation>>; components: { schemas: Record<string, Schema> } };
+
+/** What the reference says about an operation that changes more than runs. */
+const CHANGES = { access: "Changes access.", money: "Changes money.", installation: "Changes the installation." };
 
 const nameOf = (ref: string) => ref.split("/").at(-1) ?? "";
 const link = (name: string) => `[${name}](#${name.toLowerCase()})`;
@@ -127,6 +131,7 @@ function printOperation(method: string, path: string, operation: Operation): str
     `## ${operation.operationId}`,
     `${operation.summary}.`,
     `${code(`${method.toUpperCase()} ${path}`)}${media && `, body ${media}`}${operation["x-run-type"] ? `, makes runs of type ${code(operation["x-run-type"])}` : ""}`,
+    ...(operation["x-changes"] ? [CHANGES[operation["x-changes"]]] : []),
     ...(operation["x-aliases"] ?? []).map((alias) => `Also as ${code(alias)}.`),
     ...variants.map(({ name, summary, sets }) => `Also as ${code(name)}, with ${code(sets)} set: ${summary}.`),
     ...printFields(operation),

@@ -1,21 +1,20 @@
-// Operations that create credentials, or change who has access or money, need a recent login when a session of the
-// console calls them: a page that was left open, or a script in it, cannot turn a session into a lasting credential.
+// Operations that change access, money or the installation need a recent login when a session of the console calls
+// them: a page that was left open, or a script in it, can neither turn a session into a lasting credential nor stop a
+// provider.
 import type { Caller } from "../db/access/caller.ts";
 import { Fault } from "../faults.ts";
 import type { Clock } from "../kit/clock.ts";
+import type { Operation } from "../kit/operation.ts";
+import { isOperatorOperation } from "./scopes.ts";
 
 export const RECENT_LOGIN_SECONDS = 10 * 60;
 
-/**
- * `webhooks.update` can send results elsewhere. Revoking a key is not listed: it takes rights away, and must not wait.
- */
-export const OPERATIONS_WITH_RECENT_LOGIN: readonly string[] = [
-  ...["keys.create", "keys.update", "keys.rotate", "tokens.create"],
-  ...["members.add", "members.update", "members.remove"],
-  ...["webhooks.create", "webhooks.update", "webhooks.rotate"],
-  ...["webhooks.secret.rotate", "webhooks.listeners.create"],
-  ...["tenants.create", "tenants.update", "tenants.delete", "tenants.export", "tenants.credit"],
-];
+type GuardedOperation = Pick<Operation, "name" | "changes" | "isUrgent"> & { http: { method: string } };
+
+/** An operator's operation that writes needs a recent login even if its declaration forgot to say what it changes. */
+export const needsRecentLogin = (operation: GuardedOperation): boolean =>
+  (operation.changes !== undefined && !operation.isUrgent) ||
+  (isOperatorOperation(operation) && operation.http.method !== "GET");
 
 /** When a session has to log in again for these operations; null if it has to now, because its login is not known. */
 export const recentLoginUntil = (lastLoginAt: Date | null): Date | null =>
@@ -24,10 +23,10 @@ export const recentLoginUntil = (lastLoginAt: Date | null): Date | null =>
 /** Throws login_too_old if a session calls one of these operations after a login of long ago. Keys and tokens pass. */
 export function assertRecentLogin(
   { session }: Pick<Caller, "session">,
-  { name }: { name: string },
+  operation: GuardedOperation,
   clock: Pick<Clock, "now">,
 ): void {
-  if (!session || !OPERATIONS_WITH_RECENT_LOGIN.includes(name)) return;
+  if (!session || !needsRecentLogin(operation)) return;
   const until = recentLoginUntil(session.last_login_at);
   if (until && until.getTime() > clock.now()) return;
   throw new Fault("login_too_old", {

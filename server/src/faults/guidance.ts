@@ -46,8 +46,8 @@ export const faultGuidance: Record<FaultCode, { when: string; fix: string }> = {
   },
   login_too_old: {
     when:
-      "A session of the console creates or changes keys, tokens, members, webhook secrets, tenants or credit, and its " +
-      "last login was more than 10 minutes ago. `details.last_login_at` is null if the identity provider did not say when.",
+      "A session of the console changes access, money or the installation, such as keys, credit or a paused provider, and " +
+      "its last login was more than 10 minutes ago. `details.last_login_at` is null if the identity provider did not say when.",
     fix: "Sign in again with a key or at the identity provider, then repeat the request. API keys are not affected.",
   },
   insufficient_scope: {

@@ -80,6 +80,7 @@ function describeOperation(operation: Operation, schemas: JsonObject): JsonObjec
     tags: [name.split(".")[0]],
     ...(operation.run_type && { "x-run-type": operation.run_type }),
     ...(operation.repeatRun && { "x-creates-run": true }),
+    ...(operation.changes && { "x-changes": operation.changes }),
     ...(operation.resultFields && { "x-result-fields": operation.resultFields }),
     ...(rules.length > 0 && { "x-rules": rules.map((rule) => rule.description) }),
     ...(operation.aliases && { "x-aliases": operation.aliases }),

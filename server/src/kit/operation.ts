@@ -108,6 +108,12 @@ export type AcceptedPrice = {
   count?: number;
 };
 
+/**
+ * What an operation changes beside runs and what tenants keep. `access`: credentials, members, and where results are
+ * sent. `money`: balances and charges. `installation`: what all or other tenants depend on.
+ */
+export type Change = "access" | "money" | "installation";
+
 export type HttpMethod = "GET" | "POST" | "PATCH" | "DELETE";
 export type BodyKind = "json" | "form";
 
@@ -240,6 +246,10 @@ type OperationSpec<Input extends z.ZodObject> = {
   aliases?: string[];
   summary: string;
   http: { method: HttpMethod; path: string; bodies?: BodyKind[]; status?: number };
+  /** A session needs a recent login for it. Every operation of the operator that writes declares it. */
+  changes?: Change;
+  /** Takes rights away and must not wait for a login, although it changes access. */
+  isUrgent?: true;
   input: Input;
   /** Rules between fields, as data. */
   rules?: FieldRule[];

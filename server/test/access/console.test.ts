@@ -6,7 +6,7 @@ import { v7 } from "uuid";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { generateApiKey } from "../../src/access/api-key.ts";
 import { operations } from "../../src/operations/all.ts";
-import { createTestTenant, type TenantOptions } from "../support/tenants.ts";
+import { createTestTenant, OPERATOR_SCOPES, type TenantOptions } from "../support/tenants.ts";
 import { startTestDatabase, type TestDatabase } from "../support/test-database.ts";
 import { startTestApi, type TestApi } from "./isolation.ts";
 
@@ -279,6 +279,33 @@ describe("operations that create credentials", () => {
     expect(created).toMatchObject({ status: 201, body: { key: expect.stringMatching(/^gsk_/) } });
     expect((await send("DELETE", `/console/api/v1/keys/${key_id}`, { cookie: renewed })).status).toBe(200);
     expect(await outcome(send("GET", "/console/session", { cookie: renewed }))).toEqual([401, "session_required"]);
+  });
+});
+
+describe("repairs of the operator", () => {
+  it("need a login of the last 10 minutes in a session, and none with a key", async () => {
+    const { key, cookie, response } = await signIn({ scopes: OPERATOR_SCOPES });
+    const provider = { provider: "sandbox" };
+    const run = v7();
+    const repairs: [path: string, body?: unknown][] = [
+      ...([["/admin/pause", provider], ["/admin/resume", provider], ["/admin/rebuild"]] as [string, unknown?][]),
+      ...["end", "retry", "quarantine"].map((verb): [string] => [`/admin/runs/${run}/${verb}`]),
+      [`/admin/runs/${run}/settle`, { job: 0, try: 1, charged: 0 }],
+      [`/admin/events/${run}/skip`],
+    ];
+    const repair = ([path, body]: (typeof repairs)[number]) =>
+      outcome(send("POST", `/console/api/v1${path}`, { cookie, body }));
+    expect(await repair(repairs[0]!)).toEqual([200, undefined]);
+    await query("update console_sessions set last_login_at = now() - interval '2 hours' where session_id = $1", [
+      response.body.id,
+    ]);
+    await expect.poll(() => repair(repairs[0]!), { timeout: 8000 }).toEqual([403, "login_too_old"]);
+    for (const each of repairs) expect([each[0], ...(await repair(each))]).toEqual([each[0], 403, "login_too_old"]);
+    expect((await send("GET", "/console/api/v1/admin/pauses", { cookie })).status).toBe(200);
+
+    const headers = { authorization: `Bearer ${key}` };
+    const resumed = await send("POST", "/api/v1/admin/resume", { body: provider, headers });
+    expect([resumed.status, resumed.body.data]).toEqual([200, []]);
   });
 });
 

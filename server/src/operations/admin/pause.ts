@@ -7,6 +7,7 @@ export const pausePartOfInstallation = defineOperation({
   name: "admin.pause",
   summary: "Start nothing new for a provider, a tenant, a background duty or a worker until you resume it (operator)",
   http: { method: "POST", path: "/admin/pause", bodies: ["json"] },
+  changes: "installation",
   input: z.object(pausedPartFields),
   rules: [exactlyOne("provider", "tenant_id", "duty", "worker_id")],
   output: PauseList,

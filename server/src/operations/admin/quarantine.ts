@@ -6,6 +6,7 @@ export const quarantineRun = defineOperation({
   name: "admin.quarantine",
   summary: "Take an open run of any tenant out of execution until you retry or end it (operator)",
   http: { method: "POST", path: "/admin/runs/:run_id/quarantine" },
+  changes: "installation",
   input: z.object({ run_id: z.uuid().describe("ID of the run") }),
   output: RepairedRun,
   example: { run_id: "01990c3e-2f00-7000-8000-6f0c1a2b3c4d" },

@@ -7,6 +7,7 @@ export const resumePartOfInstallation = defineOperation({
   name: "admin.resume",
   summary: "Resume a provider, a tenant, a background duty or a worker (operator)",
   http: { method: "POST", path: "/admin/resume", bodies: ["json"] },
+  changes: "installation",
   input: z.object(pausedPartFields),
   rules: [exactlyOne("provider", "tenant_id", "duty", "worker_id")],
   output: PauseList,

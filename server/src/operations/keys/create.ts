@@ -14,6 +14,7 @@ export const createKey = defineOperation({
   name: "keys.create",
   summary: "Create an API key. Only this response contains the key",
   http: { method: "POST", path: "/keys", bodies: ["json"], status: 201 },
+  changes: "access",
   input: z.object({
     name: keyName(),
     scopes: scopes(SCOPES_DESCRIPTION),

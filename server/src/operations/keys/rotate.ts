@@ -8,6 +8,7 @@ export const rotateKey = defineOperation({
   name: "keys.rotate",
   summary: "Rotate a key: create its replacement. Both work during the overlap",
   http: { method: "POST", path: "/keys/:key_id/rotate", bodies: ["json"], status: 201 },
+  changes: "access",
   input: z.object({
     key_id: keyId(),
     overlap_seconds: z

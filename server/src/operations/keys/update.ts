@@ -7,6 +7,7 @@ export const updateKey = defineOperation({
   name: "keys.update",
   summary: "Change the name, scopes, limits or expiry of a key",
   http: { method: "PATCH", path: "/keys/:key_id", bodies: ["json"] },
+  changes: "access",
   input: z.object({
     key_id: keyId(),
     name: keyName().optional(),

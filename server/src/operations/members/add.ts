@@ -6,6 +6,7 @@ export const addMember = defineOperation({
   name: "members.add",
   summary: "Add a member to the tenant (owner)",
   http: { method: "POST", path: "/members", bodies: ["json"], status: 201 },
+  changes: "access",
   input: z.object({
     user_id: userId(),
     role: role(),

@@ -7,6 +7,7 @@ export const updateMember = defineOperation({
   name: "members.update",
   summary: "Change a member. A new role applies to all keys and tokens of the member (owner)",
   http: { method: "PATCH", path: "/members/:user_id", bodies: ["json"] },
+  changes: "access",
   input: z.object({
     user_id: userId("User ID of the member"),
     role: role().optional(),

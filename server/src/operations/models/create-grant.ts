@@ -7,6 +7,7 @@ export const createModelGrant = defineOperation({
   name: "models.grants.create",
   summary: "Allow a user or a tenant to use a custom model",
   http: { method: "POST", path: "/models/:model_id/grants", bodies: ["json"], status: 201 },
+  changes: "access",
   input: z.object({ model_id: modelId(), ...grantee }),
   rules: [atLeastOne("user_id", "tenant_id")],
   output: ModelGrant,

@@ -15,6 +15,7 @@ export const createTenant = defineOperation({
   name: "tenants.create",
   summary: "Create a tenant with its first owner and a key. Only this response contains the key (operator)",
   http: { method: "POST", path: "/tenants", bodies: ["json"], status: 201 },
+  changes: "access",
   input: z.object({
     name: tenantName(),
     weight: weight().default(1),

@@ -8,6 +8,7 @@ export const deleteTenant = defineOperation({
   summary: "Delete a suspended tenant with all its data. Nothing can be restored (operator)",
   // A name in the URL would appear in the access logs of proxies, so the confirmation is in a body.
   http: { method: "POST", path: "/tenants/:tenant_id/deletion", bodies: ["json"], status: 202 },
+  changes: "installation",
   input: z.object({
     tenant_id: tenantId(),
     confirm: tenantName().describe("Name of the tenant, to confirm that you mean this one"),

@@ -16,6 +16,7 @@ export const updateTenant = defineOperation({
   name: "tenants.update",
   summary: "Change the name, weight, limits, retention or provenance of a tenant, or suspend it (operator)",
   http: { method: "PATCH", path: "/tenants/:tenant_id", bodies: ["json"] },
+  changes: "installation",
   input: z.object({
     tenant_id: tenantId(),
     name: tenantName().optional(),

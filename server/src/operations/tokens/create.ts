@@ -8,6 +8,7 @@ export const createToken = defineOperation({
   name: "tokens.create",
   summary: "Create a short-lived access token, for browsers and other untrusted environments",
   http: { method: "POST", path: "/tokens", bodies: ["json"], status: 201 },
+  changes: "access",
   input: z.object({
     expires_in: z
       .int()

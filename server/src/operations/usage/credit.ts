@@ -6,6 +6,7 @@ export const creditTenant = defineOperation({
   name: "tenants.credit",
   summary: "Add to or deduct from a tenant's prepaid balance (operator)",
   http: { method: "POST", path: "/tenants/:tenant_id/credit", bodies: ["json"] },
+  changes: "money",
   input: z.object({
     tenant_id: z.uuid().describe("ID of the tenant"),
     amount: z

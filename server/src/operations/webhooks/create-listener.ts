@@ -8,6 +8,7 @@ export const createWebhookListener = defineOperation({
   summary:
     "Register a listener that forwards webhook messages on your own machine. Only this response contains the secret",
   http: { method: "POST", path: "/webhooks/listeners", bodies: ["json"], status: 201 },
+  changes: "access",
   input: z.object({ name: listenerName(), secret: webhookSecretField().optional() }),
   output: NewWebhookListener,
   example: { name: "workshop" },

@@ -12,6 +12,7 @@ export const createWebhook = defineOperation({
   name: "webhooks.create",
   summary: "Create a webhook that sends events to a URL. Only this response contains the secret",
   http: { method: "POST", path: "/webhooks", bodies: ["json"], status: 201 },
+  changes: "access",
   input: z.object({
     url: webhookUrl(),
     events: defaultEventsField(),

@@ -6,6 +6,7 @@ export const rotateWebhook = defineOperation({
   name: "webhooks.rotate",
   summary: "Rotate the secret of a webhook. Gesso signs with both secrets during the overlap",
   http: { method: "POST", path: "/webhooks/:webhook_id/rotate", bodies: ["json"], status: 201 },
+  changes: "access",
   input: z.object({
     webhook_id: webhookId(),
     secret: webhookSecretField().optional(),

@@ -7,6 +7,7 @@ export const updateWebhook = defineOperation({
   name: "webhooks.update",
   summary: "Change the URL, events or description of a webhook, or enable and disable it",
   http: { method: "PATCH", path: "/webhooks/:webhook_id", bodies: ["json"] },
+  changes: "access",
   input: z.object({
     webhook_id: webhookId(),
     url: webhookUrl().optional(),

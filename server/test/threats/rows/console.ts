@@ -91,13 +91,18 @@ export const consoleSection: ThreatSection = {
       entry: "page source, browser storage",
       threat: "a secret stays in the browser",
       control:
-        "a key is exchanged for a cookie that scripts cannot read; no response repeats it; new credentials need a login of the last 10 minutes",
+        "a key is exchanged for a cookie that scripts cannot read; no response repeats it; changes of access, money and the installation need a login of the last 10 minutes",
       kind: "control and test",
       tests: {
         [OVER_HTTP]: [
           "sets a cookie that scripts and other sites cannot use, and returns no key",
           "works once, and neither the link nor a response contains the key",
           "need a login of the last 10 minutes in a session, and a new sign-in permits them",
+          "need a login of the last 10 minutes in a session, and none with a key",
+        ],
+        "server/src/access/recent-login.test.ts": [
+          "declares what it changes, and needs a recent login",
+          "needs a recent login even without a declaration",
         ],
       },
     },
