@@ -1,6 +1,6 @@
 // Generates the types of names that the server may extend: run types, error codes, scopes and dimensions of usage. An
 // editor completes the known names, and a newer server's names are still valid.
-import { needsScope, requiredScope, splitScope } from "../../server/src/access/scopes.ts";
+import { AGENT_SCOPE, needsScope, requiredScope, splitScope } from "../../server/src/access/scopes.ts";
 import { USAGE_DIMENSIONS } from "../../server/src/kit/schemas/usage.ts";
 import { type ClientOperation, type Contract, type Schema, toPascalCase } from "./client-operations.ts";
 
@@ -20,7 +20,9 @@ export function generateNameTypes(contract: Contract, operations: ClientOperatio
   const resources = operations
     .map(({ name, method }) => ({ name, http: { method } }))
     .filter(needsScope)
-    .map((operation) => splitScope(requiredScope(operation))[0]);
+    .map(requiredScope)
+    .concat(AGENT_SCOPE)
+    .map((scope) => splitScope(scope)[0]);
   const dimensions = unionOf(USAGE_DIMENSIONS);
   return [
     `/** Kind of a run. A newer server can add more. */\nexport type RunType = ${unionOf([...runTypes, ...UPLOAD_RUN_TYPES])} | (string & {});`,

@@ -142,7 +142,7 @@ function composeAccess(config: Config, { database, clock, ids, provenance }: Ser
 
 const composeMcp = (config: Config, deriveKeys: KeyDerivation) => ({
   issuerUrls: config.OIDC_ISSUERS.map(({ issuer }) => issuer),
-  confirmAbove: config.MCP_CONFIRM_ABOVE,
+  confirmation: { above: config.MCP_CONFIRM_ABOVE, maxByModel: config.MCP_CONFIRM_COST_MAX },
   stateSecrets: deriveKeys("mcp-state"),
 });
 

@@ -60,6 +60,21 @@ describe("a message with details", () => {
       "11 fields are invalid. See details.errors.",
     ],
     [
+      "validation_error",
+      { errors: Array.from({ length: 19_000 }, (_, n) => issue(`/f${n}`)) },
+      "19000 fields are invalid. See details.errors.",
+    ],
+    [
+      "confirmation_required",
+      { estimate: 2, confirm_above: 1, confirm_cost_max: 5 },
+      "The run would cost $2, and a tool may spend $1 without asking. Ask the user, then repeat the call with confirm_cost: 2.",
+    ],
+    [
+      "confirmation_required",
+      { estimate: 8, confirm_above: 1, confirm_cost_max: 5 },
+      "The run would cost $8, and a tool may spend $1 without asking. confirm_cost can confirm at most $5. Make a cheaper request, or ask the user to create the run with another client.",
+    ],
+    [
       "unsupported_parameter",
       { errors: [issue("/steps")] },
       "The model does not support these fields: steps. See details.errors.",

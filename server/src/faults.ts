@@ -212,7 +212,7 @@ type DetailedMessage = (details: FaultDetails) => string | false;
 /** Longer messages for codes whose `details` carry the value that the caller needs. */
 const detailedMessages: Partial<Record<FaultCode, DetailedMessage>> = {
   insufficient_scope: ({ required }) => required !== undefined && `The credential lacks the scope ${listed(required)}.`,
-  validation_error: ({ errors }) => describeInvalidFields(fieldNames(errors)),
+  validation_error: ({ errors, error_count }) => describeInvalidFields(fieldNames(errors), error_count),
   unsupported_parameter({ errors }) {
     const names = fieldNames(errors);
     const isListable = names.length > 0 && names.length <= MAX_LISTED_FIELDS;
@@ -226,9 +226,13 @@ const detailedMessages: Partial<Record<FaultCode, DetailedMessage>> = {
     max_bytes !== undefined && `The source image is too large. The limit is ${max_bytes} bytes.`,
   unsupported_media_type: ({ accepted }) =>
     accepted !== undefined && `This Content-Type is not supported here. Send ${listedMediaTypes(accepted)}.`,
-  confirmation_required: ({ estimate, confirm_above }) =>
+  confirmation_required: ({ estimate, confirm_above, confirm_cost_max }) =>
     estimate !== undefined &&
-    `The run would cost $${estimate}, and a tool may spend $${confirm_above} without asking. Ask the user, then repeat the call with confirm_cost: ${estimate}.`,
+    `The run would cost $${estimate}, and a tool may spend $${confirm_above} without asking. ${
+      Number(estimate) > Number(confirm_cost_max)
+        ? `confirm_cost can confirm at most $${confirm_cost_max}. Make a cheaper request, or ask the user to create the run with another client.`
+        : `Ask the user, then repeat the call with confirm_cost: ${estimate}.`
+    }`,
   image_too_many_pixels: ({ width, height, factor }) =>
     factor !== undefined &&
     `Enlarged ${factor} times, the image would have ${width}x${height} pixels. The maximum is 50 megapixels and 16,384 pixels per side. Use a smaller factor or a smaller image.`,
@@ -258,8 +262,9 @@ function describeMaskMismatch({ image, mask }: FaultDetails): string | false {
 }
 type ImagePixels = { width: number; height: number };
 
-function describeInvalidFields(names: string[]): string | false {
+function describeInvalidFields(names: string[], errorCount: unknown): string | false {
   if (names.length === 0) return false;
+  if (errorCount !== undefined) return `${errorCount} fields are invalid. See details.errors.`;
   const count = names.length === 1 ? "1 field is invalid" : `${names.length} fields are invalid`;
   return `${count}${names.length <= MAX_LISTED_FIELDS ? `: ${names.join(", ")}` : ""}. See details.errors.`;
 }
@@ -283,7 +288,8 @@ export class Fault extends Error {
   readonly code: FaultCode;
   readonly details: FaultDetails;
 
-  constructor(code: FaultCode, details: FaultDetails = {}, options: { cause?: unknown } = {}) {
+  constructor(code: FaultCode, given: FaultDetails = {}, options: { cause?: unknown } = {}) {
+    const details = boundErrors(given);
     super(detailedMessages[code]?.(details) || faults[code].message, options);
     this.name = "Fault";
     this.code = code;
@@ -302,6 +308,23 @@ export class Fault extends Error {
   body(): PublicFault {
     return { message: this.message, code: this.code, details: { retryable: this.retryable, ...this.details } };
   }
+}
+
+const MAX_ERRORS = 20;
+const MAX_PATH_CHARACTERS = 200;
+
+/** A caller can send any number of wrong fields: `errors` has the first 20, and `error_count` counts all. */
+function boundErrors(details: FaultDetails): FaultDetails {
+  if (!Array.isArray(details.errors)) return details;
+  const errors = details.errors as ValidationIssue[];
+  const listed = errors
+    .slice(0, MAX_ERRORS)
+    .map((issue) =>
+      issue.path?.length > MAX_PATH_CHARACTERS
+        ? { ...issue, path: `${issue.path.slice(0, MAX_PATH_CHARACTERS)}…` }
+        : issue,
+    );
+  return { ...details, errors: listed, ...(errors.length > MAX_ERRORS && { error_count: errors.length }) };
 }
 
 /** Wraps any thrown value; a Fault is returned as it is. */

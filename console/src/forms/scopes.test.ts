@@ -4,6 +4,7 @@ import { isGrantable, scopeChoice, scopeRows, toggleScope } from "./scopes.ts";
 it("offers only what the own credential can give, and the operator's scopes by name only", () => {
   expect(isGrantable(["*"], "images:write")).toBe(true);
   expect(isGrantable(["*"], "tenants:read")).toBe(false);
+  expect(isGrantable(["*"], "agents:write")).toBe(true);
   expect(isGrantable(["tenants:*"], "tenants:read")).toBe(true);
   expect(isGrantable(["*:read"], "images:write")).toBe(false);
   expect(isGrantable(["*:read"], "images:read")).toBe(true);

@@ -8,7 +8,7 @@ import type { Clock } from "../kit/clock.ts";
 import type { Token } from "../kit/schemas/access.ts";
 import type { SecretKeys } from "../kit/secret-keys.ts";
 import type { ApiKeyLookup } from "./api-key-lookup.ts";
-import { intersectScopes, missingScopes } from "./scopes.ts";
+import { intersectScopes, isGrantedByName, missingScopes } from "./scopes.ts";
 import { verifyToken } from "./verify-token.ts";
 
 export const OWN_ISSUER = "urn:gesso";
@@ -35,7 +35,7 @@ export function createAccessTokens({ secrets, keys, clock }: AccessTokensDepende
     async issue(caller, request, token_id) {
       const { key_id } = caller;
       if (caller.token || key_id === null) throw new Fault("permission_denied", { reason: "token" });
-      const scopes = request.scopes ?? caller.scopes.filter((scope) => !scope.startsWith("tenants:"));
+      const scopes = request.scopes ?? caller.scopes.filter((scope) => !isGrantedByName(scope));
       const required = missingScopes(caller.scopes, scopes);
       if (required.length > 0) throw new Fault("insufficient_scope", { required });
       const now = Math.floor(clock.now() / 1000);

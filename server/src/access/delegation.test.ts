@@ -24,6 +24,15 @@ describe("a credential grants", () => {
     );
   });
 
+  it("the scope for agents, if it has all others, and the operator's scopes only if it has them", () => {
+    const grant = (scopes: string[], wanted: string) => () =>
+      assertCanDelegate(createCallerRecord({ scopes }), { scopes: [wanted], limits: {}, expires_at: null });
+    expect(grant(["*"], "agents:write")).not.toThrow();
+    expect(grant(["agents:write"], "agents:write")).not.toThrow();
+    expect(grant(["keys:*", "images:*"], "agents:write")).toThrow();
+    expect(grant(["*"], "tenants:read")).toThrow();
+  });
+
   it.each([[{ runs_per_minute: 11 }], [{}], [{ runs_per_minute: null }], [{ runs_per_minute: "1" }]])(
     "no limit above its own: %j",
     (limits) =>

@@ -2,7 +2,7 @@
 import type { Caller } from "../db/access/caller.ts";
 import { Fault } from "../faults.ts";
 import type { JsonObject } from "../kit/schemas/run.ts";
-import { missingScopes } from "./scopes.ts";
+import { AGENT_SCOPE, missingScopes } from "./scopes.ts";
 
 export type DelegatedPermissions = { scopes: readonly string[]; limits: JsonObject; expires_at: Date | null };
 
@@ -14,7 +14,7 @@ export function assertNotAccessToken({ token }: Caller): void {
 /** Throws if the granted permissions exceed those of the caller. */
 export function assertCanDelegate(caller: Caller, granted: DelegatedPermissions): void {
   assertNotAccessToken(caller);
-  const required = missingScopes(caller.scopes, granted.scopes);
+  const required = missingScopes(listGrantableScopes(caller), granted.scopes);
   if (required.length > 0) throw new Fault("insufficient_scope", { required });
   const exceeded = Object.entries(caller.limits).filter(([name, max]) => isWider(granted.limits[name], max));
   if (exceeded.length > 0) throw new Fault("permission_denied", { limits: Object.fromEntries(exceeded) });
@@ -23,6 +23,9 @@ export function assertCanDelegate(caller: Caller, granted: DelegatedPermissions)
     throw new Fault("permission_denied", { expires_at: grants_until.toISOString() });
   }
 }
+
+/** `agents:write` only opens another way to what `*` permits, so a credential with `*` can grant it. */
+const listGrantableScopes = ({ scopes }: Caller) => (scopes.includes("*") ? [...scopes, AGENT_SCOPE] : scopes);
 
 /** A limit of the caller that the request leaves out is inherited. */
 export const inheritLimits = (caller: Caller, limits: JsonObject): JsonObject => ({

@@ -1,6 +1,15 @@
 import { describe, expect, it } from "vitest";
 import { operations } from "../operations/all.ts";
-import { authorize, intersectScopes, isOperatorOperation, isScope, missingScopes, requiredScope } from "./scopes.ts";
+import {
+  authorize,
+  authorizeAgent,
+  intersectScopes,
+  isOperatorOperation,
+  isScope,
+  missingScopes,
+  needsAgentScope,
+  requiredScope,
+} from "./scopes.ts";
 
 const verdict = (role: "owner" | "developer" | "viewer", scopes: string[], name: string): string => {
   try {
@@ -43,6 +52,12 @@ describe("a scope", () => {
   it("of the operator must be named: no wildcard matches it", () => {
     expect(missingScopes(["*", "*:read"], ["tenants:read", "tenants:*"])).toEqual(["tenants:read", "tenants:*"]);
     expect(missingScopes(["tenants:*"], ["tenants:read", "tenants:write"])).toEqual([]);
+  });
+
+  it("for agents must be named: no wildcard matches it", () => {
+    expect(missingScopes(["*", "*:read", "tenants:*"], ["agents:write"])).toEqual(["agents:write"]);
+    expect(missingScopes(["agents:write"], ["agents:write"])).toEqual([]);
+    expect(intersectScopes(["*"], ["agents:write"])).toEqual([]);
   });
 
   it("is narrowed by another list, whichever of the two is narrower", () => {
@@ -111,6 +126,32 @@ describe("a refusal", () => {
       expect(verdict(role, ["*"], "audit.list")).toBe("permission_denied");
       expect(verdict(role, ["*"], "members.list")).toBe("may");
     }
+  });
+});
+
+describe("an agent", () => {
+  const agentVerdict = (scopes: string[], name: string) => {
+    try {
+      authorizeAgent({ role: "owner", scopes }, operations.find((each) => each.name === name)!);
+      return "may";
+    } catch (thrown) {
+      return (thrown as { details: { required?: string } }).details.required;
+    }
+  };
+
+  it("needs a scope of its own for every operation of the operator, and every change of access or money", () => {
+    const guarded = operations.filter(needsAgentScope).map(({ name }) => name);
+    expect(guarded).toEqual(expect.arrayContaining(["keys.create", "keys.revoke", "tokens.create", "members.add"]));
+    expect(guarded).toEqual(expect.arrayContaining(operations.filter(isOperatorOperation).map(({ name }) => name)));
+    const all = ["*", "tenants:*"];
+    for (const name of guarded) expect([name, agentVerdict(all, name)]).toEqual([name, "agents:write"]);
+    for (const name of guarded) expect([name, agentVerdict([...all, "agents:write"], name)]).toEqual([name, "may"]);
+  });
+
+  it("gets by that scope nothing that its other scopes do not permit", () => {
+    expect(agentVerdict(["agents:write", "runs:read"], "keys.create")).toBe("keys:write");
+    expect(agentVerdict(["agents:write", "*"], "tenants.create")).toBe("tenants:write");
+    expect(agentVerdict(["*"], "images.generate")).toBe("may");
   });
 });
 

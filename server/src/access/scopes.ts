@@ -2,6 +2,7 @@
 // everything that is not granted is denied, so a new operation needs no entry here.
 import type { Caller, Role } from "../db/access/caller.ts";
 import { Fault } from "../faults.ts";
+import type { Operation } from "../kit/operation.ts";
 
 type ScopedOperation = { name: string; http: { method: string } };
 type Permissions = Pick<Caller, "role" | "scopes">;
@@ -12,8 +13,12 @@ const SCOPE_RESOURCES: Record<string, string> = {
 };
 /** Every credential may read its own identity, whatever its scopes. */
 const WITHOUT_SCOPE = ["me"];
-/** Resource of the operator. `*` does not include it; the scope must be granted by name. */
+/** Resource of the operator. */
 const OPERATOR = "tenants";
+/** Permits agents, which act through MCP, what `needsAgentScope`. */
+export const AGENT_SCOPE = "agents:write";
+/** No wildcard includes these resources: their scopes must be granted by name. */
+const GRANTED_BY_NAME = [OPERATOR, "agents"];
 const SCOPE = /^(\*|\*:read|[a-z][a-z-]*:(read|write|\*))$/;
 
 /** Scopes that a role never has, even if the credential grants them. */
@@ -35,6 +40,25 @@ export const needsScope = (operation: ScopedOperation): boolean =>
 
 export const isOperatorOperation = (operation: ScopedOperation): boolean =>
   splitScope(requiredScope(operation))[0] === OPERATOR;
+
+/** Whether a scope permits what no wildcard does. */
+export const isGrantedByName = (scope: string): boolean => GRANTED_BY_NAME.includes(splitScope(scope)[0]);
+
+/**
+ * Whether an agent needs `agents:write` in addition to the scope of the operation: a text that an agent reads can
+ * contain instructions, and these must neither create credentials nor touch money or the installation.
+ */
+export const needsAgentScope = (operation: ScopedOperation & Pick<Operation, "changes">): boolean =>
+  operation.changes !== undefined || isOperatorOperation(operation);
+
+export const mayAgentCall = ({ scopes }: Permissions, operation: Parameters<typeof needsAgentScope>[0]): boolean =>
+  !needsAgentScope(operation) || missingScopes(scopes, [AGENT_SCOPE]).length === 0;
+
+/** Throws unless the caller may call the operation, and may do so as an agent. */
+export function authorizeAgent(caller: Permissions, operation: Parameters<typeof needsAgentScope>[0]): void {
+  authorize(caller, operation);
+  if (!mayAgentCall(caller, operation)) throw new Fault("insufficient_scope", { required: AGENT_SCOPE });
+}
 
 /** Returns the wanted scopes that the granted scopes do not cover. */
 export const missingScopes = (granted: readonly string[], wanted: readonly string[]): string[] =>
@@ -76,7 +100,7 @@ function expandScope(scope: string): string[] {
 }
 
 function grantsScope(own: string, wanted: string): boolean {
-  return splitScope(wanted)[0] === OPERATOR && splitScope(own)[0] === "*" ? false : matchesScope(own, wanted);
+  return isGrantedByName(wanted) && splitScope(own)[0] === "*" ? false : matchesScope(own, wanted);
 }
 
 function matchesScope(pattern: string, scope: string): boolean {

@@ -117,8 +117,8 @@ export const faultGuidance: Record<FaultCode, { when: string; fix: string }> = {
   },
   validation_error: {
     when:
-      "At least one field is missing, unknown or out of range. The response lists all of them, 100 at most. The client raises " +
-      "most of these errors before it sends the request.",
+      "At least one field is missing, unknown or out of range. The response lists the first 20; if there are more, " +
+      "`details.error_count` has their number. The client raises most of these errors before it sends the request.",
     fix:
       "Correct each entry of `details.errors`: `path` is a JSON Pointer, `code` names the rule. If the server is " +
       "newer than your client and accepts a field that the client refuses, pass `validate: false` to the client.",
@@ -291,7 +291,9 @@ export const faultGuidance: Record<FaultCode, { when: string; fix: string }> = {
     when:
       "A tool of the MCP server would create a run whose estimate is above `MCP_CONFIRM_ABOVE`, and the client cannot " +
       "ask its user. `details.estimate` is the cost in US dollars. No run was created.",
-    fix: "Ask the user. Then repeat the call with `confirm_cost` set to at least `details.estimate`.",
+    fix:
+      "Ask the user. Then repeat the call with `confirm_cost` set to at least `details.estimate`. Above " +
+      "`MCP_CONFIRM_COST_MAX`, use a client with elicitation or the HTTP API.",
   },
   conflict: {
     when:

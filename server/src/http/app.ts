@@ -36,7 +36,7 @@ export type HttpAppOptions = {
   publicUrl: string;
   /** Undefined: no console. */
   console?: Omit<ConsoleOptions, "publicUrl"> | undefined;
-  mcp: Pick<McpOptions, "issuerUrls" | "confirmAbove" | "stateSecrets">;
+  mcp: Pick<McpOptions, "issuerUrls" | "confirmation" | "stateSecrets">;
 };
 
 export function createApp(

@@ -25,18 +25,14 @@ export function parseInput(operation: Operation, raw: JsonObject, body?: BodyKin
     .flatMap((rule) => rule.check(provided))
     .filter((issue) => !fieldIssues.has(issue.path));
   const issues = [...fieldIssues.values(), ...uniqueBy(ruleIssues, ({ path, code }) => `${code} ${path}`)];
-  if (issues.length > 0 || !result.success) throwValidationFault(issues.slice(0, MAX_ISSUES));
+  if (issues.length > 0 || !result.success) throwValidationFault(issues);
   return { input: operation.fillDefaults?.(result.data as never) ?? result.data, provided };
 }
-
-/** A response lists at most this many errors. */
-const MAX_ISSUES = 100;
 
 /** The first error of each field by its path, in time linear in the number of issues. */
 function findFieldIssues(issues: z.core.$ZodIssue[], provided: JsonObject): Map<string, ValidationIssue> {
   const byPath = new Map<string, ValidationIssue>();
   for (const issue of issues) {
-    if (byPath.size >= MAX_ISSUES) break;
     for (const each of describeIssue(issue, provided)) if (!byPath.has(each.path)) byPath.set(each.path, each);
   }
   return byPath;
@@ -79,7 +75,7 @@ const pointer = (path: PropertyKey[]) =>
 
 function describeIssue(issue: z.core.$ZodIssue, provided: JsonObject): ValidationIssue[] {
   if (issue.code === "unrecognized_keys") {
-    return issue.keys.slice(0, MAX_ISSUES).map((key) => ({
+    return issue.keys.map((key) => ({
       path: pointer([...issue.path, key]),
       code: "unknown_field",
       message: "Unknown field.",

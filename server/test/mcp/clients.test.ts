@@ -10,9 +10,11 @@ import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { needsAgentScope } from "../../src/access/scopes.ts";
 import { operations } from "../../src/operations/all.ts";
 import { createHttpCaller } from "../support/api-caller.ts";
 import { installPython, runPython } from "../support/python.ts";
+import { createTestTenant } from "../support/tenants.ts";
 import { startTestEnvironment, type TestEnvironment } from "../support/test-environment.ts";
 import {
   callByPost,
@@ -206,8 +208,12 @@ describe("the list of tools", () => {
   it("[MCP-3] reaches every operation that is no stream and needs no file", async () => {
     const { operations: listed } = (await call("describe_operation", {})).structuredContent;
     const others = operations.filter(({ events, http }) => events || (http.bodies && !http.bodies.includes("json")));
-    const names = operations.filter((each) => !others.includes(each)).map(({ name }) => name);
-    expect(listed.map((each: any) => each.name).sort()).toEqual(names.sort());
+    const reachable = operations.filter((each) => !others.includes(each));
+    const namesOf = (list: { name: string }[]) => list.map(({ name }) => name).sort();
+    expect(namesOf(listed)).toEqual(namesOf(reachable.filter((each) => !needsAgentScope(each))));
+    const manager = await createTestTenant(environment, { scopes: ["*", "agents:write"] });
+    const all = await callByPost({ url: environment.url, key: manager.key }, "describe_operation", {});
+    expect(namesOf(all.body.result.structuredContent.operations)).toEqual(namesOf(reachable));
     const described = await call("describe_operation", { operation: "images.upscale" });
     expect(described.structuredContent.input_schema.properties).toHaveProperty("factor");
     const { run_id } = (await makeImage()).structuredContent;

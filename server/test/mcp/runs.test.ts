@@ -11,7 +11,7 @@ import { AUDIENCE, type IdentityProvider, startIdentityProvider } from "../acces
 import { newSigner, type Signer, signUnchecked } from "../corpora/tokens.ts";
 import { createHttpCaller, readSandboxLedger } from "../support/api-caller.ts";
 import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
-import { createTestTenant } from "../support/tenants.ts";
+import { createTestTenant, OPERATOR_SCOPES } from "../support/tenants.ts";
 import { startTestEnvironment, type TestEnvironment } from "../support/test-environment.ts";
 import {
   callByPost,
@@ -52,7 +52,12 @@ beforeAll(async () => {
   const issuer = { id: "corp", issuer: provider.issuer, audience: AUDIENCE, tenant_id: tenant };
   environment = await startTestEnvironment({
     env: {
-      ...{ GESSO_CONFIG: file, MCP_CONFIRM_ABOVE: "0.5", SYNC_SECONDS: String(WAIT_SECONDS) },
+      ...{
+        GESSO_CONFIG: file,
+        MCP_CONFIRM_ABOVE: "0.5",
+        MCP_CONFIRM_COST_MAX: "2",
+        SYNC_SECONDS: String(WAIT_SECONDS),
+      },
       OIDC_ISSUERS: JSON.stringify([issuer]),
     },
   });
@@ -188,6 +193,24 @@ describe("a cost above the threshold", () => {
     await earlier.close();
   });
 
+  it("[MCP-9] is not confirmed by confirm_cost of a client that can ask, or above MCP_CONFIRM_COST_MAX", async () => {
+    const questions: string[] = [];
+    const asking = await connectClient(environment, (message) => {
+      questions.push(message);
+      return false;
+    });
+    const prompt = "a palace of the model [sandbox:delay=0]";
+    const declined = await call("make_image", { ...expensive(prompt), confirm_cost: 1000 }, asking);
+    expect([questions.length, textOf(declined)]).toEqual([1, expect.stringContaining("No run was created")]);
+    const earlier = await connectEarlierClient(environment);
+    const many = { ...expensive(prompt), count: 4, confirm_cost: 1000 };
+    const refused = await call("make_image", many, earlier);
+    expect([refused.isError, textOf(refused)]).toEqual([true, expect.stringContaining("confirm at most $2")]);
+    expect(textOf(refused)).toContain("would cost $3");
+    expect(await runsWith(prompt)).toEqual([]);
+    await Promise.all([asking.close(), earlier.close()]);
+  });
+
   it("[MCP-9] is not confirmed by a forged, foreign or exchanged state", async () => {
     const prompt = "a forged palace [sandbox:delay=0]";
     const asked = await callByPost(environment, "make_image", expensive(prompt));
@@ -288,6 +311,51 @@ describe("access", () => {
     expect(refused.body.result).toMatchObject({ isError: true });
     expect(refused.body.result.content[0].text).toContain("images:write");
     expect((await callByPost(target, "list_runs", {})).body.result.structuredContent.runs).toEqual([]);
+  });
+});
+
+describe("an agent whose key may do everything", () => {
+  const operate = (key: string, operation: string, input: object) =>
+    callByPost({ url: environment.url, key }, "call_operation", { operation, input });
+
+  it("[MCP-12] makes no credential, pays nothing in and repairs nothing, unless its key names agents:write", async () => {
+    const { tenant_id, key } = await createTestTenant(environment, { scopes: OPERATOR_SCOPES });
+    const attempts: [operation: string, input: object][] = [
+      ["keys.create", { name: "permanent", scopes: ["*"] }],
+      ["tokens.create", { expires_in: 600 }],
+      ["members.add", { user_id: "mallory", role: "owner" }],
+      ["webhooks.create", { url: "https://example.com/hook", events: ["run.completed"] }],
+      ["tenants.credit", { tenant_id, amount: 1000 }],
+      ["tenants.list", {}],
+      ["admin.pause", { provider: "sandbox" }],
+    ];
+    for (const [operation, input] of attempts) {
+      const { result } = (await operate(key, operation, input)).body;
+      expect([operation, result.isError, result.content[0].text]).toEqual([
+        ...[operation, true, "The credential lacks the scope agents:write. (insufficient_scope)"],
+      ]);
+    }
+    const counted = "select count(*)::int as n from api_keys where tenant_id = $1";
+    expect(await environment.query(counted, [tenant_id])).toEqual([{ n: 1 }]);
+
+    const named = await createTestTenant(environment, { scopes: ["*", "agents:write"] });
+    const made = (await operate(named.key, "keys.create", { name: "for a person", scopes: ["runs:read"] })).body.result;
+    expect(made.structuredContent.response.key).toMatch(/^gsk_/);
+    expect((await operate(named.key, "tenants.list", {})).body.result.isError).toBe(true);
+  });
+
+  it("[MCP-12] gets at most 20 errors and short ones, whatever it sends", async () => {
+    const fields = Object.fromEntries(Array.from({ length: 19_000 }, (_, index) => [`f${index}`, index]));
+    const many = await callByPost(environment, "make_image", { prompt: "x", ...fields });
+    expect(many.text.length).toBeLessThan(5000);
+    expect(many.body.result.content[0].text).toMatch(
+      /^19000 fields are invalid\. .*\n18980 more errors are not listed\.$/s,
+    );
+    const long = Object.fromEntries(Array.from({ length: 18 }, (_, index) => ["f".repeat(50_000) + index, index]));
+    expect((await callByPost(environment, "make_image", { prompt: "x", ...long })).text.length).toBeLessThan(10_000);
+    const caller = createHttpCaller(environment);
+    const { status, body } = await caller.post("/runs/generate", { prompt: "x", ...fields });
+    expect([status, body.details.errors.length, body.details.error_count]).toEqual([400, 20, 19_000]);
   });
 });
 

@@ -62,6 +62,7 @@ export const operationsIn: Ways = {
 };
 
 export const scopesIn: Ways = {
+  "agents:write": ["T131"],
   "audit:read": ["T21"],
   "catalogue:read": ["T18"],
   "events:read": ["T20"],

@@ -9,7 +9,7 @@ import {
   type ServerContext,
 } from "@modelcontextprotocol/server";
 import type { RequestContext } from "../../access/request-context.ts";
-import { authorize, isOperatorOperation } from "../../access/scopes.ts";
+import { authorizeAgent, isOperatorOperation, mayAgentCall } from "../../access/scopes.ts";
 import type { RunRow } from "../../db/runs/runs.ts";
 import { Fault, toFault, type ValidationIssue } from "../../faults.ts";
 import type { Operation } from "../../kit/operation.ts";
@@ -29,6 +29,9 @@ import { callOperationTool } from "./tools/call-operation.ts";
 import { findTool } from "./tools/index.ts";
 import { waitForRun } from "./wait-for-run.ts";
 
+/** Of a name that a message repeats. */
+const MAX_NAME_CHARACTERS = 100;
+
 type ToolCall = { tool: Tool; identity: ToolCallIdentity; mcp: McpRequest; context: ServerContext };
 
 export async function callTool(
@@ -38,12 +41,17 @@ export async function callTool(
   context: ServerContext,
 ): Promise<CallToolResult | InputRequiredResult> {
   const tool = findTool(params.name);
-  if (!tool) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${params.name}`);
+  if (!tool)
+    throw new ProtocolError(
+      ProtocolErrorCode.InvalidParams,
+      `Unknown tool: ${params.name.slice(0, MAX_NAME_CHARACTERS)}`,
+    );
   const identity = { name: tool.name, arguments: params.arguments ?? {} };
   const call: ToolCall = { tool, identity, mcp, context };
   try {
     checkArguments(tool, identity.arguments);
-    if (tool.describe) return renderAnswer(tool.describe(identity.arguments));
+    if (tool.describe)
+      return renderAnswer(tool.describe(identity.arguments, (operation) => mayAgentCall(mcp.caller, operation)));
     return await callTranslated(services, call);
   } catch (thrown) {
     const fault = toFault(thrown);
@@ -60,7 +68,7 @@ async function callTranslated(services: McpServices, call: ToolCall): Promise<Ca
   const { confirm_cost: _confirmed, ...args } = identity.arguments;
   const isOffered: IsOffered = (task, model) => findBestOffer(services.runs, { task, model }) !== undefined;
   const { operation, input, names = {} } = tool.translate!(args, isOffered);
-  authorize(mcp.caller, operation);
+  authorizeAgent(mcp.caller, operation);
   const parsed = withToolNames(names, () => parseInput(operation, input, operation.http.bodies ? "json" : undefined));
   mcp.admitted.endParsing();
   const request = await createRequestContext(services, call, operation);
@@ -159,6 +167,7 @@ async function renderFault(services: McpServices, { caller, requestId }: McpRequ
   if (fault.status >= 500)
     log.error({ request_id: requestId, code: fault.code, err: fault.cause ?? fault }, "tool call failed");
   const issues = Array.isArray(fault.details.errors) ? (fault.details.errors as ValidationIssue[]) : [];
+  const errorCount = typeof fault.details.error_count === "number" ? fault.details.error_count : undefined;
   const left =
     fault.status === 402
       ? await findTokenSpendLeft({ caller, database: database.forTenant(caller.tenant_id) })
@@ -169,6 +178,7 @@ async function renderFault(services: McpServices, { caller, requestId }: McpRequ
     // The details are in the lines below, not in a field that the model could read.
     `${fault.message.replace(/ See details[.\w]*\.$/, "")} (${fault.code})`,
     ...issues.map(({ path, message }) => `${path.slice(1).replaceAll("/", ".")}: ${message}`),
+    ...(errorCount !== undefined ? [`${errorCount - issues.length} more errors are not listed.`] : []),
     ...(estimate !== undefined ? [`The estimate is ${dollars(estimate)}.`] : []),
     ...(left !== undefined ? [`${dollars(left)} of the spending limit of this token is left.`] : []),
     ...(fault.code === "model_unavailable" ? ["Call list_models for the models of this server."] : []),

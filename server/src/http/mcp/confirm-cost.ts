@@ -1,5 +1,6 @@
 // Asks before a tool spends more than the operator allows without a question: with an elicitation if the client has
-// one, and otherwise by a refusal that names `confirm_cost`. No run exists until the cost is confirmed.
+// one, and otherwise by a refusal that names `confirm_cost`. A model can set that field without asking anyone, so it
+// counts only where the client cannot ask, and up to a limit. No run exists until the cost is confirmed.
 import { createHash } from "node:crypto";
 import {
   acceptedContent,
@@ -22,6 +23,13 @@ export const McpEnv = z.object({
     .describe(
       "Estimated cost of a run in US dollars above which a tool of the MCP server asks the user first. Default: 1",
     ),
+  MCP_CONFIRM_COST_MAX: z.coerce
+    .number()
+    .min(0)
+    .default(5)
+    .describe(
+      "Highest estimated cost of a run in US dollars that `confirm_cost` can confirm, for clients of the MCP server that cannot ask their user. Default: 5",
+    ),
 });
 
 /** What the client sends back with the answer to the question. It is signed, and bound to the caller. */
@@ -32,6 +40,9 @@ export type ToolCallIdentity = { name: string; arguments: JsonObject };
 const QUESTION = "confirm_cost";
 const VALID_SECONDS = 600;
 const Answer = z.object({ confirm: z.boolean() });
+
+/** `above`: what needs a confirmation. `maxByModel`: what `confirm_cost` can confirm at most. In US dollars. */
+export type ConfirmationLimits = { above: number; maxByModel: number };
 
 export type CostConfirmation = {
   /** Throws unless the state is of this server, this caller and of the last 10 minutes. */
@@ -46,7 +57,7 @@ export type CostConfirmation = {
   ask(fault: Fault, call: ToolCallIdentity, context: ServerContext): Promise<InputRequiredResult | undefined>;
 };
 
-export function createCostConfirmation(secrets: SecretKeys, confirmAbove: number): CostConfirmation {
+export function createCostConfirmation(secrets: SecretKeys, limits: ConfirmationLimits): CostConfirmation {
   const bind = (context: ServerContext) => `${context.mcpReq.method}\0${context.http?.authInfo?.clientId ?? ""}`;
   const codecs = secrets.map((key) =>
     createRequestStateCodec<ConfirmationState>({ key, bind, ttlSeconds: VALID_SECONDS }),
@@ -54,11 +65,12 @@ export function createCostConfirmation(secrets: SecretKeys, confirmAbove: number
   return {
     verify: (state, context) => Promise.any(codecs.map((codec) => codec.verify(state, context))),
     findConfirmedCost(call, context) {
-      const given = call.arguments.confirm_cost;
+      const given = canElicit(context) ? undefined : call.arguments.confirm_cost;
       const state = context.mcpReq.requestState<ConfirmationState>();
       const answer = acceptedContent(context.mcpReq.inputResponses, QUESTION, Answer);
       const isConfirmed = answer?.confirm === true && state?.call === digestOf(call);
-      return Math.max(typeof given === "number" ? given : 0, isConfirmed ? state.estimate : 0);
+      const byModel = typeof given === "number" ? Math.min(given, limits.maxByModel) : 0;
+      return Math.max(byModel, isConfirmed ? state.estimate : 0);
     },
     isDeclined({ mcpReq: { inputResponses } }) {
       const isAnswered = inputResponses?.[QUESTION] !== undefined;
@@ -66,8 +78,9 @@ export function createCostConfirmation(secrets: SecretKeys, confirmAbove: number
     },
     check(estimate, confirmed) {
       // A price that is not known is no question: nothing could be confirmed. `max_cost` refuses such runs.
-      if (estimate === null || estimate <= Math.max(confirmAbove, confirmed)) return;
-      throw new Fault("confirmation_required", { estimate, confirm_above: confirmAbove });
+      if (estimate === null || estimate <= Math.max(limits.above, confirmed)) return;
+      const details = { estimate, confirm_above: limits.above, confirm_cost_max: limits.maxByModel };
+      throw new Fault("confirmation_required", details);
     },
     async ask(fault, call, context) {
       if (!canElicit(context)) return undefined;

@@ -12,7 +12,7 @@ import { credentialsOf } from "../credentials.ts";
 import { respondWithFault } from "../error-response.ts";
 import type { HttpServices } from "../http-services.ts";
 import { type HttpBindings, readJson } from "../read-request.ts";
-import { createCostConfirmation } from "./confirm-cost.ts";
+import { type ConfirmationLimits, createCostConfirmation } from "./confirm-cost.ts";
 import type { McpRequest } from "./mcp-request.ts";
 import { createMcpServer } from "./mcp-server.ts";
 
@@ -22,7 +22,7 @@ export type McpOptions = {
   corsOrigins: readonly string[];
   /** Identity providers whose tokens are accepted. */
   issuerUrls: readonly string[];
-  confirmAbove: number;
+  confirmation: ConfirmationLimits;
   /** Sign the state of a question. */
   stateSecrets: SecretKeys;
 };
@@ -35,7 +35,7 @@ const ADMITTED_AS = { http: { method: "POST" as HttpMethod, path: PATH, bodies: 
 export function mcpRoutes(http: HttpServices, options: McpOptions): Hono<HttpBindings> {
   const { log } = http.runs;
   const root = options.publicUrl.replace(/\/+$/, "");
-  const costConfirmation = createCostConfirmation(options.stateSecrets, options.confirmAbove);
+  const costConfirmation = createCostConfirmation(options.stateSecrets, options.confirmation);
   const handler = createMcpHandler(createMcpServer({ ...http, costConfirmation }), {
     // Nothing changes that a client could subscribe to.
     maxSubscriptions: 0,

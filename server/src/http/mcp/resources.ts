@@ -19,6 +19,8 @@ import { PREVIEW_TYPE, readPreview } from "./run-answer.ts";
 
 const LISTED_RUNS = 20;
 const MAX_TITLE_CHARACTERS = 80;
+/** Of a URI that an error repeats. */
+const MAX_URI_CHARACTERS = 200;
 const RUN_URI = /^gesso:\/\/runs\/([0-9a-f-]{36})(\/preview)?$/i;
 
 export const RESOURCE_TEMPLATES: ListResourceTemplatesResult["resourceTemplates"] = [
@@ -45,7 +47,7 @@ export async function listResources(services: McpServices, mcp: McpRequest): Pro
 
 export async function readResource(services: McpServices, mcp: McpRequest, uri: string): Promise<ReadResourceResult> {
   const [, runId, isPreview] = RUN_URI.exec(uri) ?? [];
-  if (!runId) throw new ResourceNotFoundError(uri);
+  if (!runId) throw new ResourceNotFoundError(uri.slice(0, MAX_URI_CHARACTERS));
   authorize(mcp.caller, getRun);
   const request = contextOf(services, mcp);
   const row = await requireOwnRun(request, runId).catch((thrown) => {

@@ -34,7 +34,7 @@ export type Tool = {
   /** What to say about the response of an operation without a run. Absent for tools whose result is a run. */
   answer?(response: JsonObject, args: JsonObject): ToolAnswer;
   /** Answers from the contract alone, without an operation. */
-  describe?(args: JsonObject): ToolAnswer;
+  describe?(args: JsonObject, mayCall: (operation: Operation) => boolean): ToolAnswer;
 };
 
 /** Creates something at a provider, and never changes what exists. */

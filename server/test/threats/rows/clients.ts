@@ -13,14 +13,20 @@ export const clients: ThreatSection = {
       entry: "MCP",
       threat: "an instruction in a page or an image makes an agent spend money, or do what its user did not ask for",
       control:
-        "an agent can do what its credential may and no more; a run above the limit is confirmed by the person, with a state that cannot be forged",
+        "an agent can do what its credential may and no more; access, money, the installation and the operator's operations need a scope that no wildcard includes; a run above the limit is confirmed by the person, with a state that cannot be forged, or by the model up to a second limit where the client cannot ask",
       kind: "control and test",
       tests: {
         [MCP]: [
           "[MCP-9] is confirmed by the user of a client that can ask",
           "[MCP-9] is not confirmed by a forged, foreign or exchanged state",
+          "[MCP-9] is not confirmed by confirm_cost of a client that can ask, or above MCP_CONFIRM_COST_MAX",
           "[MCP-12] a run of another tenant does not exist",
           "[MCP-12] a credential without the scope of an operation cannot call it by a tool",
+          "[MCP-12] makes no credential, pays nothing in and repairs nothing, unless its key names agents:write",
+        ],
+        "server/src/access/scopes.test.ts": [
+          "needs a scope of its own for every operation of the operator, and every change of access or money",
+          "gets by that scope nothing that its other scopes do not permit",
         ],
       },
     },

@@ -18,8 +18,9 @@ const OperationAnswer = z.object({
   example: z.record(z.string(), z.unknown()).optional(),
 });
 
-function listOperations(): ToolAnswer {
-  const callable = operations.filter((operation) => describeObstacle(operation) === undefined);
+/** Operations that the credential cannot reach through MCP would only tempt the model. */
+function listOperations(mayCall: (operation: Operation) => boolean): ToolAnswer {
+  const callable = operations.filter((operation) => describeObstacle(operation) === undefined && mayCall(operation));
   const summaries = callable.map(({ name, summary }) => ({ name, summary }));
   return {
     text: summaries.map(({ name, summary }) => `${name}: ${summary}`).join("\n"),
@@ -47,8 +48,8 @@ export const describeOperationTool: Tool = {
       .describe("Name of the operation. Without it, the tool lists all operations"),
   }),
   outputSchema: contentSchema(OperationAnswer),
-  describe({ operation: name }) {
-    if (name === undefined) return listOperations();
+  describe({ operation: name }, mayCall) {
+    if (name === undefined) return listOperations(mayCall);
     const operation = findOperation(String(name));
     if (operation) return describe(operation);
     throw new Fault("validation_error", {
