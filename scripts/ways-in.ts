@@ -1,7 +1,7 @@
 // Lists the ways into Gesso as the code has them: routes, groups of operations, scopes and kinds of credentials. A way
 // that no threat names is one that nobody has thought about.
 import { readdirSync, readFileSync } from "node:fs";
-import { AGENT_SCOPE, requiredScope } from "../server/src/access/scopes.ts";
+import { AGENT_SCOPE, requiredScopes } from "../server/src/access/scopes.ts";
 import * as operations from "../server/src/operations/index.ts";
 
 const SOURCES = "server/src";
@@ -28,7 +28,7 @@ export function listWaysIn(): WaysIn {
   return {
     routes: sorted(readSources("http").flatMap(listRoutes)),
     operations: sorted(declared.map(({ name }) => name.split(".")[0]!)),
-    scopes: sorted([...declared.map(requiredScope), AGENT_SCOPE]),
+    scopes: sorted([...declared.flatMap(requiredScopes), AGENT_SCOPE]),
     credentials: listCredentials(),
   };
 }

@@ -33,6 +33,7 @@ type Operation = {
   responses: Record<string, { $ref?: string; description?: string; content?: Record<string, { schema: Schema }> }>;
   "x-run-type"?: string;
   "x-changes"?: keyof typeof CHANGES;
+  "x-returns-content"?: boolean;
   "x-rules"?: string[];
   "x-aliases"?: string[];
   "x-variants"?: { name: string; summary: string; sets: unknown }[];
@@ -132,6 +133,7 @@ function printOperation(method: string, path: string, operation: Operation): str
     `${operation.summary}.`,
     `${code(`${method.toUpperCase()} ${path}`)}${media && `, body ${media}`}${operation["x-run-type"] ? `, makes runs of type ${code(operation["x-run-type"])}` : ""}`,
     ...(operation["x-changes"] ? [CHANGES[operation["x-changes"]]] : []),
+    ...(operation["x-returns-content"] ? ["Needs the scope `content:read` in addition."] : []),
     ...(operation["x-aliases"] ?? []).map((alias) => `Also as ${code(alias)}.`),
     ...variants.map(({ name, summary, sets }) => `Also as ${code(name)}, with ${code(sets)} set: ${summary}.`),
     ...printFields(operation),

@@ -1,6 +1,6 @@
 // Generates the types of names that the server may extend: run types, error codes, scopes and dimensions of usage. An
 // editor completes the known names, and a newer server's names are still valid.
-import { AGENT_SCOPE, needsScope, requiredScope, splitScope } from "../../server/src/access/scopes.ts";
+import { AGENT_SCOPE, CONTENT_SCOPE, needsScope, requiredScope, splitScope } from "../../server/src/access/scopes.ts";
 import { USAGE_DIMENSIONS } from "../../server/src/kit/schemas/usage.ts";
 import { type ClientOperation, type Contract, type Schema, toPascalCase } from "./client-operations.ts";
 
@@ -21,7 +21,7 @@ export function generateNameTypes(contract: Contract, operations: ClientOperatio
     .map(({ name, method }) => ({ name, http: { method } }))
     .filter(needsScope)
     .map(requiredScope)
-    .concat(AGENT_SCOPE)
+    .concat(AGENT_SCOPE, CONTENT_SCOPE)
     .map((scope) => splitScope(scope)[0]);
   const dimensions = unionOf(USAGE_DIMENSIONS);
   return [

@@ -1,6 +1,6 @@
 // Generates the forms of the console for operations that manage access, webhooks, models and tenants: every operation
 // with a JSON body that creates no run. As for runs, the console writes no field by hand.
-import { AGENT_SCOPE, needsScope, requiredScope } from "../../server/src/access/scopes.ts";
+import { AGENT_SCOPE, CONTENT_SCOPE, needsScope, requiredScope } from "../../server/src/access/scopes.ts";
 import { operations } from "../../server/src/operations/all.ts";
 import { type ClientOperation, type Contract, listClientOperations, type Schema } from "./client-operations.ts";
 import { describeField, type FormField } from "./console-operations.ts";
@@ -8,9 +8,11 @@ import { GENERATED_NOTICE } from "./markdown.ts";
 
 const SCOPE_PATTERN = "(read|write|\\*))$";
 
-/** Every scope that an operation needs, and the one for agents, for the form of a key. */
+/** Every scope that an operation needs, and those for agents and for content of tenants, for the form of a key. */
 const listScopes = (): string[] =>
-  [...new Set([...operations.filter(needsScope).map(requiredScope), AGENT_SCOPE])].sort((a, b) => (a < b ? -1 : 1));
+  [...new Set([...operations.filter(needsScope).map(requiredScope), AGENT_SCOPE, CONTENT_SCOPE])].sort((a, b) =>
+    a < b ? -1 : 1,
+  );
 
 /** The schema without references and without `null`, which is the same as leaving a field empty. */
 function resolveSchema(schema: Schema, contract: Contract): Schema {

@@ -5,6 +5,8 @@ it("offers only what the own credential can give, and the operator's scopes by n
   expect(isGrantable(["*"], "images:write")).toBe(true);
   expect(isGrantable(["*"], "tenants:read")).toBe(false);
   expect(isGrantable(["*"], "agents:write")).toBe(true);
+  expect(isGrantable(["*", "tenants:read"], "content:read")).toBe(false);
+  expect(isGrantable(["tenants:*"], "content:read")).toBe(true);
   expect(isGrantable(["tenants:*"], "tenants:read")).toBe(true);
   expect(isGrantable(["*:read"], "images:write")).toBe(false);
   expect(isGrantable(["*:read"], "images:read")).toBe(true);

@@ -3,6 +3,8 @@ type ScopeChoice = "all" | "read" | "some";
 type ScopeRow = { resource: string; read: string | undefined; write: string | undefined };
 
 const OPERATOR = "tenants";
+/** Content of tenants, which an operator can grant. */
+const CONTENT = "content";
 export const ALL_SCOPES = "*";
 export const READ_SCOPES = "*:read";
 
@@ -27,7 +29,9 @@ export function isGrantable(granted: readonly string[], scope: string): boolean 
   const [resource, action] = scope.split(":");
   return granted.some((own) => {
     const [ownResource, ownAction = "*"] = own.split(":");
-    const hasResource = ownResource === resource || (ownResource === "*" && resource !== OPERATOR);
+    const isOperators = resource === OPERATOR || resource === CONTENT;
+    const hasResource = ownResource === resource || (ownResource === "*" && !isOperators);
+    if (resource === CONTENT && own === `${OPERATOR}:*`) return true;
     return hasResource && (ownAction === "*" || ownAction === action);
   });
 }

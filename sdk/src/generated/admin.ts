@@ -20,6 +20,8 @@ export type AdminPauseInput = {
 
 /** Input of `admin.queryArchive`. */
 export type AdminQueryArchiveInput = {
+  /** Why you read content of tenants, such as the number of a ticket, 1 to 500 characters. The audit log of the tenant shows it */
+  reason: string;
   /** Only this run */
   run_id?: string;
   /** Only runs of this tenant */
@@ -100,10 +102,10 @@ export type Admin = {
    */
   quarantine: (run_id: string, options?: CallOptions) => Call<RepairedRun>;
   /**
-   * Find archived runs by ID, tenant or day, oldest first (operator).
+   * Find archived runs with their content by ID, tenant or day, oldest first (operator with content:read).
    * @example await client.admin.queryArchive()
    */
-  queryArchive: (input?: AdminQueryArchiveInput, options?: CallOptions) => Call<ArchivedRunList>;
+  queryArchive: (input: AdminQueryArchiveInput, options?: CallOptions) => Call<ArchivedRunList>;
   /**
    * Return all dispatched runs and webhook deliveries to the queue, after a loss of Restate (operator).
    * @example await client.admin.rebuild()
@@ -195,7 +197,8 @@ export function adminOf(connection: Connection): Admin {
       name: "admin.queryArchive",
       method: "GET",
       path: "/api/v1/admin/archive",
-      fields: { run_id: uuid, tenant_id: uuid, day: text(), limit: integer(1, 100), after: uuid },
+      required: ["reason"],
+      fields: { reason: text(1, 500), run_id: uuid, tenant_id: uuid, day: text(), limit: integer(1, 100), after: uuid },
     }),
     rebuild: call(connection, {
       name: "admin.rebuild",

@@ -38,6 +38,12 @@ export type TenantsDeleteInput = {
   confirm: string;
 };
 
+/** Input of `tenants.export`. */
+export type TenantsExportInput = {
+  /** Why you read content of tenants, such as the number of a ticket, 1 to 500 characters. The audit log of the tenant shows it */
+  reason: string;
+};
+
 /** Input of `tenants.list`. */
 export type TenantsListInput = {
   /** Items per page, 1 to 100. Default: 20. 1 to 100. Default 20 */
@@ -90,10 +96,10 @@ export type Tenants = {
    */
   delete: (tenant_id: string, input: TenantsDeleteInput, options?: CallOptions) => Call<TenantDeletion>;
   /**
-   * Get a URL that returns all data of a tenant as JSON Lines, from one snapshot (operator).
-   * @example await client.tenants.export("01990c3e-2f00-7000-8000-6f0c1a2b3c4d")
+   * Get a URL that returns all data of a tenant as JSON Lines, from one snapshot (operator with content:read).
+   * @example await client.tenants.export("01990c3e-2f00-7000-8000-6f0c1a2b3c4d", { reason: "Request of the tenant, ticket 4711" })
    */
-  export: (tenant_id: string, options?: CallOptions) => Call<TenantExport>;
+  export: (tenant_id: string, input: TenantsExportInput, options?: CallOptions) => Call<TenantExport>;
   /**
    * Get a tenant (operator).
    * @example await client.tenants.get("01990c3e-2f00-7000-8000-6f0c1a2b3c4d")
@@ -152,11 +158,13 @@ export function tenantsOf(connection: Connection): Tenants {
       required: ["tenant_id","confirm"],
       fields: { tenant_id: uuid, confirm: text(1, 200) },
     }), "tenant_id"),
-    export: withIdArgument(call(connection, {
+    export: withIdAndInput(call(connection, {
       name: "tenants.export",
       path: "/api/v1/tenants/{tenant_id}/export",
-      required: ["tenant_id"],
-      fields: { tenant_id: uuid },
+      bodies: "json",
+      takesIdempotencyKey: true,
+      required: ["tenant_id","reason"],
+      fields: { tenant_id: uuid, reason: text(1, 500) },
     }), "tenant_id"),
     get: withIdArgument(call(connection, {
       name: "tenants.get",

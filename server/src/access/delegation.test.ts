@@ -24,13 +24,16 @@ describe("a credential grants", () => {
     );
   });
 
-  it("the scope for agents, if it has all others, and the operator's scopes only if it has them", () => {
+  it("the scope for agents if it has all others, that for content if it is an operator's, and no other by a wildcard", () => {
     const grant = (scopes: string[], wanted: string) => () =>
       assertCanDelegate(createCallerRecord({ scopes }), { scopes: [wanted], limits: {}, expires_at: null });
     expect(grant(["*"], "agents:write")).not.toThrow();
     expect(grant(["agents:write"], "agents:write")).not.toThrow();
     expect(grant(["keys:*", "images:*"], "agents:write")).toThrow();
     expect(grant(["*"], "tenants:read")).toThrow();
+    expect(grant(["*"], "content:read")).toThrow();
+    expect(grant(["*", "tenants:read"], "content:read")).toThrow();
+    expect(grant(["*", "tenants:*"], "content:read")).not.toThrow();
   });
 
   it.each([[{ runs_per_minute: 11 }], [{}], [{ runs_per_minute: null }], [{ runs_per_minute: "1" }]])(

@@ -2,7 +2,7 @@
 import type { Caller } from "../db/access/caller.ts";
 import { Fault } from "../faults.ts";
 import type { JsonObject } from "../kit/schemas/run.ts";
-import { AGENT_SCOPE, missingScopes } from "./scopes.ts";
+import { AGENT_SCOPE, CONTENT_SCOPE, missingScopes } from "./scopes.ts";
 
 export type DelegatedPermissions = { scopes: readonly string[]; limits: JsonObject; expires_at: Date | null };
 
@@ -24,8 +24,15 @@ export function assertCanDelegate(caller: Caller, granted: DelegatedPermissions)
   }
 }
 
-/** `agents:write` only opens another way to what `*` permits, so a credential with `*` can grant it. */
-const listGrantableScopes = ({ scopes }: Caller) => (scopes.includes("*") ? [...scopes, AGENT_SCOPE] : scopes);
+/**
+ * `agents:write` only opens another way to what `*` permits, so a credential with `*` can grant it. An operator with
+ * `tenants:*` can grant `content:read`: the audit log then shows who took the right to read content, and when.
+ */
+const listGrantableScopes = ({ scopes }: Caller): string[] => [
+  ...scopes,
+  ...(scopes.includes("*") ? [AGENT_SCOPE] : []),
+  ...(missingScopes(scopes, ["tenants:*"]).length === 0 ? [CONTENT_SCOPE] : []),
+];
 
 /** A limit of the caller that the request leaves out is inherited. */
 export const inheritLimits = (caller: Caller, limits: JsonObject): JsonObject => ({

@@ -10,7 +10,7 @@ import type { Clock } from "../kit/clock.ts";
 import { ROLES } from "../kit/schemas/access.ts";
 import { createExpiringCache } from "./expiring-cache.ts";
 import { createJwks, type HttpGet, isProtected } from "./jwks.ts";
-import { isScope, splitScope } from "./scopes.ts";
+import { isOperatorScope, isScope } from "./scopes.ts";
 import { verifyToken } from "./verify-token.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -188,9 +188,9 @@ function readIdentity(own: Issuer, payload: JWTPayload): ResourceOwner {
   return { tenant_id, user_id: `${own.id}:${user}` };
 }
 
-const withoutOperatorScopes = (scopes: string[]) => scopes.filter((scope) => splitScope(scope)[0] !== "tenants");
+const withoutOperatorScopes = (scopes: string[]) => scopes.filter((scope) => !isOperatorScope(scope));
 
-/** Ignores scopes of other services. An issuer can never grant `tenants` scopes, which are the operator's. */
+/** Ignores scopes of other services. An issuer can never grant the operator's: those of `tenants` and `content`. */
 function readScopes(own: Issuer, payload: JWTPayload): string[] {
   const claim = payload[own.scope_claim];
   const names = Array.isArray(claim) ? claim.map(String) : typeof claim === "string" ? claim.split(" ") : [];

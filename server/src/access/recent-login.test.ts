@@ -23,6 +23,15 @@ it("a session whose login is 10 minutes old or unknown creates no credential, an
     expect(() => assertRecentLogin(old, create, clock)).toThrow(expect.objectContaining({ code: "login_too_old" }));
 });
 
+it("a session whose login is old reads no content of tenants", () => {
+  const reading = operations.filter(({ returnsContent }) => returnsContent);
+  expect(reading.map(({ http }) => http.method).sort()).toEqual(["GET", "POST"]);
+  for (const operation of reading) {
+    expect(() => assertRecentLogin(loggedIn(11), operation, clock)).toThrow();
+    expect(() => assertRecentLogin(loggedIn(1), operation, clock)).not.toThrow();
+  }
+});
+
 it("other operations, and keys and tokens, need no recent login", () => {
   expect(() => assertRecentLogin(loggedIn(600), find("keys.revoke"), clock)).not.toThrow();
   expect(() => assertRecentLogin(loggedIn(600), find("images.generate"), clock)).not.toThrow();

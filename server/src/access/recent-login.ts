@@ -9,11 +9,14 @@ import { isOperatorOperation } from "./scopes.ts";
 
 export const RECENT_LOGIN_SECONDS = 10 * 60;
 
-type GuardedOperation = Pick<Operation, "name" | "changes" | "isUrgent"> & { http: { method: string } };
+type GuardedOperation = Pick<Operation, "name" | "changes" | "isUrgent" | "returnsContent"> & {
+  http: { method: string };
+};
 
 /** An operator's operation that writes needs a recent login even if its declaration forgot to say what it changes. */
 export const needsRecentLogin = (operation: GuardedOperation): boolean =>
   (operation.changes !== undefined && !operation.isUrgent) ||
+  operation.returnsContent === true ||
   (isOperatorOperation(operation) && operation.http.method !== "GET");
 
 /** When a session has to log in again for these operations; null if it has to now, because its login is not known. */

@@ -54,6 +54,15 @@ describe("a scope", () => {
     expect(missingScopes(["tenants:*"], ["tenants:read", "tenants:write"])).toEqual([]);
   });
 
+  it("for content of tenants must be named: neither a wildcard nor the operator's scope includes it", () => {
+    expect(missingScopes(["*", "*:read", "tenants:*"], ["content:read"])).toEqual(["content:read"]);
+    for (const { name } of operations.filter(({ returnsContent }) => returnsContent)) {
+      expect([name, verdict("owner", ["*", "tenants:*"], name)]).toEqual([name, "insufficient_scope"]);
+      expect([name, verdict("owner", ["*", "content:read"], name)]).toEqual([name, "insufficient_scope"]);
+      expect([name, verdict("owner", ["tenants:*", "content:read"], name)]).toEqual([name, "may"]);
+    }
+  });
+
   it("for agents must be named: no wildcard matches it", () => {
     expect(missingScopes(["*", "*:read", "tenants:*"], ["agents:write"])).toEqual(["agents:write"]);
     expect(missingScopes(["agents:write"], ["agents:write"])).toEqual([]);
@@ -143,7 +152,7 @@ describe("an agent", () => {
     const guarded = operations.filter(needsAgentScope).map(({ name }) => name);
     expect(guarded).toEqual(expect.arrayContaining(["keys.create", "keys.revoke", "tokens.create", "members.add"]));
     expect(guarded).toEqual(expect.arrayContaining(operations.filter(isOperatorOperation).map(({ name }) => name)));
-    const all = ["*", "tenants:*"];
+    const all = ["*", "tenants:*", "content:read"];
     for (const name of guarded) expect([name, agentVerdict(all, name)]).toEqual([name, "agents:write"]);
     for (const name of guarded) expect([name, agentVerdict([...all, "agents:write"], name)]).toEqual([name, "may"]);
   });

@@ -4,7 +4,7 @@ import type { Caller, Role } from "../db/access/caller.ts";
 import { Fault } from "../faults.ts";
 import type { Operation } from "../kit/operation.ts";
 
-type ScopedOperation = { name: string; http: { method: string } };
+type ScopedOperation = { name: string; http: { method: string } } & Pick<Operation, "returnsContent">;
 type Permissions = Pick<Caller, "role" | "scopes">;
 
 /** Operations whose name does not begin with their resource. */
@@ -17,8 +17,10 @@ const WITHOUT_SCOPE = ["me"];
 const OPERATOR = "tenants";
 /** Permits agents, which act through MCP, what `needsAgentScope`. */
 export const AGENT_SCOPE = "agents:write";
+/** Permits the operator to read content of tenants, in addition to the scope of the operation: a break-glass scope. */
+export const CONTENT_SCOPE = "content:read";
 /** No wildcard includes these resources: their scopes must be granted by name. */
-const GRANTED_BY_NAME = [OPERATOR, "agents"];
+const GRANTED_BY_NAME = [OPERATOR, "agents", "content"];
 const SCOPE = /^(\*|\*:read|[a-z][a-z-]*:(read|write|\*))$/;
 
 /** Scopes that a role never has, even if the credential grants them. */
@@ -40,6 +42,15 @@ export const needsScope = (operation: ScopedOperation): boolean =>
 
 export const isOperatorOperation = (operation: ScopedOperation): boolean =>
   splitScope(requiredScope(operation))[0] === OPERATOR;
+
+/** The scope of the operation, and `content:read` if it returns content of tenants. */
+export const requiredScopes = (operation: ScopedOperation): string[] => [
+  requiredScope(operation),
+  ...(operation.returnsContent ? [CONTENT_SCOPE] : []),
+];
+
+/** Whether only an operator can have the scope. */
+export const isOperatorScope = (scope: string): boolean => [OPERATOR, "content"].includes(splitScope(scope)[0]);
 
 /** Whether a scope permits what no wildcard does. */
 export const isGrantedByName = (scope: string): boolean => GRANTED_BY_NAME.includes(splitScope(scope)[0]);
@@ -84,7 +95,8 @@ export const mayCall = (caller: Permissions, operation: ScopedOperation): boolea
 function findRefusal(caller: Permissions, operation: ScopedOperation): Fault | undefined {
   const required = requiredScope(operation);
   if (!needsScope(operation)) return undefined;
-  if (missingScopes(caller.scopes, [required]).length > 0) return new Fault("insufficient_scope", { required });
+  const [missing] = missingScopes(caller.scopes, requiredScopes(operation));
+  if (missing) return new Fault("insufficient_scope", { required: missing });
   return DENIED[caller.role].some((denied) => matchesScope(denied, required))
     ? new Fault("permission_denied", { role: caller.role })
     : undefined;

@@ -1,5 +1,7 @@
-// Issues the signed URL of a tenant's export and records it in the audit log of the tenant.
-import { insertExportEntry } from "../db/access/audit-log.ts";
+// Issues the signed URL of a tenant's export and records it, with the reason, in the audit logs of the tenant and of
+// the operator.
+import { findTenant } from "../db/access/tenants.ts";
+import { insertDisclosure } from "../db/admin/disclosures.ts";
 import type { Database } from "../db/connect.ts";
 import { Fault } from "../faults.ts";
 import type { AccessServices } from "../kit/access-services.ts";
@@ -17,9 +19,12 @@ export const createTenantExports = (
   { systemDatabase, publicUrl, clock }: Dependencies,
   { caller, cursors }: RequestContext,
 ): Pick<AccessServices["tenants"], "export"> => ({
-  async export(tenantId) {
+  async export(tenantId, reason) {
     assertNotAccessToken(caller);
-    if (!(await insertExportEntry(systemDatabase, caller, tenantId))) throw new Fault("route_not_found");
+    const tenant = await findTenant(systemDatabase, tenantId);
+    if (!tenant) throw new Fault("route_not_found");
+    const entry = { action: "tenants.export", subject: tenant.tenant_id, reason, tenantIds: [tenant.tenant_id] };
+    await insertDisclosure(systemDatabase, caller, entry);
     const signature = cursors.sign(exportScope(tenantId), tenantId);
     return {
       tenant_id: tenantId,

@@ -81,6 +81,7 @@ function describeOperation(operation: Operation, schemas: JsonObject): JsonObjec
     ...(operation.run_type && { "x-run-type": operation.run_type }),
     ...(operation.repeatRun && { "x-creates-run": true }),
     ...(operation.changes && { "x-changes": operation.changes }),
+    ...(operation.returnsContent && { "x-returns-content": true }),
     ...(operation.resultFields && { "x-result-fields": operation.resultFields }),
     ...(rules.length > 0 && { "x-rules": rules.map((rule) => rule.description) }),
     ...(operation.aliases && { "x-aliases": operation.aliases }),

@@ -58,7 +58,7 @@ type TenantStore = {
   /** `confirm` is the name of the tenant. Returns the deletion that was requested first. */
   delete(tenantId: string, confirm: string): Promise<TenantDeletion>;
   getDeletion(tenantId: string): Promise<TenantDeletion>;
-  export(tenantId: string): Promise<TenantExport>;
+  export(tenantId: string, reason: string): Promise<TenantExport>;
   auditLog(page: PageRequest): Promise<AuditPage>;
 };
 

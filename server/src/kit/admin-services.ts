@@ -15,6 +15,7 @@ import type { Reconciliation } from "./schemas/reconciliation.ts";
 import type { WorkerList } from "./schemas/workers.ts";
 
 export type ArchiveQuery = {
+  reason: string;
   run_id?: string | undefined;
   tenant_id?: string | undefined;
   day?: string | undefined;

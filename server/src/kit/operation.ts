@@ -250,6 +250,11 @@ type OperationSpec<Input extends z.ZodObject> = {
   changes?: Change;
   /** Takes rights away and must not wait for a login, although it changes access. */
   isUrgent?: true;
+  /**
+   * Returns prompts, inputs or files of any tenant to the operator. Needs `content:read` in addition, a recent login
+   * in a session, and a `reason` that the audit logs of the tenant and of the operator get.
+   */
+  returnsContent?: true;
   input: Input;
   /** Rules between fields, as data. */
   rules?: FieldRule[];

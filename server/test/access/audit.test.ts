@@ -76,7 +76,7 @@ const REQUESTS: Record<string, (fixtures: Fixtures) => Promise<AuditedRequest>> 
   "tenants.update": async ({ tenant }) => ({ params: { tenant_id: await tenant() }, body: { weight: 2 } }),
   "tenants.credit": async ({ tenant }) => ({ params: { tenant_id: await tenant() }, body: { amount: 5 } }),
   "tenants.delete": async ({ suspended }) => ({ params: { tenant_id: await suspended() }, body: { confirm: "Acme" } }),
-  "tenants.export": async ({ tenant }) => ({ params: { tenant_id: await tenant() }, body: {} }),
+  "tenants.export": async ({ tenant }) => ({ params: { tenant_id: await tenant() }, body: { reason: "ticket 1" } }),
   "tokens.create": async () => ({ body: { expires_in: 60 } }),
   "webhooks.create": async () => ({ body: { url: "https://example.com/a", description: SECRET_TEXT } }),
   "webhooks.update": async ({ webhook }) => ({ params: { webhook_id: await webhook() }, body: { enabled: false } }),
@@ -98,7 +98,10 @@ beforeAll(async () => {
   database = await startTestDatabase();
   const query = (text: string, values?: unknown[]) =>
     database.owner.query(`test.${text.length}`, text, values) as never;
-  operator = await createTestTenant({ url: "", query }, { user_id: "olga", scopes: ["*", "tenants:*"] });
+  operator = await createTestTenant(
+    { url: "", query },
+    { user_id: "olga", scopes: ["*", "tenants:*", "content:read"] },
+  );
   api = await startTestApi(database, { STORAGE_DIR: storage, REQUESTS_PER_MINUTE: "100000" });
 });
 afterAll(async () => {
@@ -176,7 +179,10 @@ describe("operations that change something", () => {
     const response = await send(name, request);
     expect([response.status, response.body.code]).toEqual([expect.closeTo(200, -2), undefined]);
     const added = (await entries()).slice(before.length);
-    expect(added).toMatchObject([{ action: name, user_id: "olga", key_id: operator.key_id }]);
+    // Reading content is recorded for the tenant and for the operator.
+    const isDisclosure = operations.find((operation) => operation.name === name)!.returnsContent;
+    const entry = { action: name, user_id: "olga", key_id: operator.key_id };
+    expect(added).toMatchObject(isDisclosure ? [entry, entry] : [entry]);
     expect(JSON.stringify(added)).not.toContain(SECRET_TEXT);
     const secrets = [response.body.key, response.body.secret, response.body.access_token].filter(Boolean);
     for (const secret of secrets) expect(JSON.stringify(added)).not.toContain(secret);

@@ -65,7 +65,10 @@ it.each([
     stops.push(environment.stop);
 
     const operator = createHttpCaller(environment);
-    const find = async (query: string) => (await operator.get(`/admin/archive?${query}`)).body.data;
+    const grant = { name: "break glass", scopes: ["tenants:*", "content:read"] };
+    const { key } = (await operator.post("/keys", grant)).body;
+    const reader = createHttpCaller({ url: environment.url, key });
+    const find = async (query: string) => (await reader.get(`/admin/archive?reason=ticket&${query}`)).body.data;
     await expect.poll(() => find(`run_id=${old!.run_id}`)).toHaveLength(1);
     const day = new Date(old!.created_at).toISOString().slice(0, 10);
     const [found] = await find(`tenant_id=${tenant_id}&day=${day}`);
@@ -79,8 +82,8 @@ it.each([
     const entries = await environment.query("select action, subject from audit_log where tenant_id = $1", [tenant_id]);
     expect(entries).toContainEqual({ action: "admin.queryArchive", subject: old!.run_id });
 
-    const cliEnv = { ...process.env, GESSO_URL: environment.url, GESSO_API_KEY: environment.key };
-    const query = ["archive", "query", "--run-id", old!.run_id, "--json"];
+    const cliEnv = { ...process.env, GESSO_URL: environment.url, GESSO_API_KEY: key };
+    const query = ["archive", "query", "--reason", "ticket", "--run-id", old!.run_id, "--json"];
     const { stdout } = await promisify(execFile)(process.execPath, [CLI, ...query], { env: cliEnv });
     expect(JSON.parse(stdout).data).toMatchObject([{ run_id: old!.run_id }]);
 

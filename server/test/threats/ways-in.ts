@@ -65,6 +65,7 @@ export const scopesIn: Ways = {
   "agents:write": ["T131"],
   "audit:read": ["T21"],
   "catalogue:read": ["T18"],
+  "content:read": ["T134"],
   "events:read": ["T20"],
   "images:read": ["T20"],
   "images:write": ["T61"],

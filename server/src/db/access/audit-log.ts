@@ -76,17 +76,3 @@ const FIND_TAMPERED = statement(
 export async function findTamperedAuditEntries(db: Database): Promise<{ tenant_id: string; entry: number }[]> {
   return db.execute(FIND_TAMPERED);
 }
-
-const INSERT_EXPORT = statement(
-  "audit_log.insert_export",
-  `insert into audit_log (tenant_id, user_id, key_id, action, subject, details)
-   select tenant_id, :actor_user_id, :actor_key_id?::uuid, 'tenants.export', tenant_id::text,
-     jsonb_build_object('by_tenant', :actor_tenant_id::uuid)
-   from tenants where tenant_id = :tenant_id returning entry`,
-);
-
-/** Records an export in the log of the exported tenant. False if there is no such tenant. */
-export async function insertExportEntry(db: Database, actor: Actor, tenantId: string): Promise<boolean> {
-  const parameters = { tenant_id: tenantId, actor_tenant_id: actor.tenant_id, ...actorParameters(actor) };
-  return (await db.execute(INSERT_EXPORT, parameters)).length > 0;
-}

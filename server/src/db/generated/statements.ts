@@ -497,17 +497,6 @@ export type StatementTypes = {
     };
     row: Record<never, never>;
   };
-  "audit_log.insert_export": {
-    parameters: {
-      actor_user_id: string;
-      actor_key_id: string | null | undefined;
-      actor_tenant_id: string;
-      tenant_id: string;
-    };
-    row: {
-      entry: number;
-    };
-  };
   "audit_log.list": {
     parameters: {
       tenant_id: string;
@@ -1063,6 +1052,18 @@ export type StatementTypes = {
     parameters: {
       delivery_ids: readonly string[];
       epochs: readonly number[];
+    };
+    row: Record<never, never>;
+  };
+  "disclosures.insert": {
+    parameters: {
+      actor_user_id: string;
+      actor_key_id: string | null | undefined;
+      action: string;
+      subject: string;
+      actor_tenant_id: string;
+      reason: string;
+      tenant_ids: readonly string[];
     };
     row: Record<never, never>;
   };

@@ -58,6 +58,13 @@ export const role = () =>
     .enum(ROLES)
     .describe("owner: full access to the tenant; developer: no member changes and no audit log; viewer: read only");
 
+/** Both audit logs get it: that of the tenant, and that of the operator's own tenant. */
+export const disclosureReason = () =>
+  nonBlankText(
+    "Why you read content of tenants, such as the number of a ticket, 1 to 500 characters. The audit log of the tenant shows it",
+    500,
+  );
+
 export const scopes = (description: string) =>
   z
     .array(

@@ -62,14 +62,23 @@ export const clients: ThreatSection = {
       id: "T134",
       asset: "prompts and images of tenants",
       entry: "operations of the operator, archive and exports",
-      threat: "a credential that is not the operator's reads or changes the whole installation",
-      control: "the scopes of the operator must be granted by name; no wildcard and no role of a tenant includes them",
+      threat:
+        "a credential that is not the operator's reads or changes the whole installation, or an operator reads content of tenants unnoticed",
+      control:
+        "the scopes of the operator must be granted by name; no wildcard and no role of a tenant includes them; content needs a further scope and a reason, which the audit logs of both sides get; changes need a recent login",
       kind: "control and test",
       tests: {
         "server/src/access/scopes.test.ts": [
           "of the operator must be named: no wildcard matches it",
           "only operations on tenants and on the whole installation are the operator's",
+          "for content of tenants must be named: neither a wildcard nor the operator's scope includes it",
         ],
+        "server/test/access/content-access.test.ts": [
+          "are refused to a fresh key of the operator, which names the scope that is missing",
+          "are refused without a reason",
+          "leave an entry with the reason in the log of the tenant and in the operator's, and tenants see theirs",
+        ],
+        "server/src/access/recent-login.test.ts": ["declares what it changes, and needs a recent login"],
       },
     },
     {

@@ -63,6 +63,7 @@ export const tenants: ThreatSection = {
         "server/src/access/scopes.test.ts": [
           "is derived from its name and its method",
           "of the operator must be named: no wildcard matches it",
+          "for content of tenants must be named: neither a wildcard nor the operator's scope includes it",
           "allows nothing that the credential does not have",
         ],
         "server/test/conformance/single-sign-on.test.ts": ["[AUT-012] does what its scopes cover and nothing else"],
