@@ -16,7 +16,7 @@ let [browser, provider, attacker] = [] as unknown as [ConsoleBrowser, LoginProvi
 beforeAll(async () => {
   provider = await startLoginProvider(() => [`${browser.url}/console/session/oidc/corp/callback`]);
   const issuer = {
-    ...{ id: "corp", issuer: provider.issuer, audience: "gesso", tenant_id: FIRST_TENANT },
+    ...{ id: "corp", issuer: provider.issuer, audience: "gesso", tenant_id: FIRST_TENANT, role: "developer" },
     console: CONSOLE_CLIENT,
   };
   browser = await startOwnConsoleBrowser({

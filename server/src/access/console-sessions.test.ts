@@ -8,7 +8,7 @@ import { Fault } from "../faults.ts";
 import { createApiKeyLookup } from "./api-key-lookup.ts";
 import { type ConsoleSessions, createConsoleSessions, type SignIn, signInWithKey } from "./console-sessions.ts";
 import type { Issuers } from "./issuers.ts";
-import { createSessionLookup, type SessionLookup } from "./session-lookup.ts";
+import { createSessionLookup, SESSION_SECONDS, type SessionLookup } from "./session-lookup.ts";
 import { generateSessionSecret, hashSessionSecret } from "./session-secret.ts";
 import { createUnknownKeyLimit } from "./unknown-key-limit.ts";
 
@@ -25,15 +25,17 @@ let now: number;
 let sessions: ConsoleSessions;
 let lookup: SessionLookup;
 let findMember: Issuers["findMember"];
+let sessionSeconds: Issuers["sessionSeconds"];
 const keysOf = () => createApiKeyLookup(database.db, { now: () => now });
 beforeEach(() => {
   now = Date.now();
   const clock = { now: () => now, monotonic: () => now };
   const keys = keysOf();
   findMember = async () => undefined;
+  sessionSeconds = () => SESSION_SECONDS;
   lookup = createSessionLookup({
     ...{ database: database.db, keys, clock, unknownKeys: createUnknownKeyLimit(3, clock) },
-    issuers: { findMember: (...member) => findMember(...member) },
+    issuers: { findMember: (...member) => findMember(...member), sessionSeconds: (id) => sessionSeconds(id) },
   });
   sessions = createConsoleSessions({ database: database.db, lookup, keys, clock, ids: { next: () => v7() } });
 });
@@ -150,6 +152,29 @@ it("a session that came from an identity provider has the rights that its member
     throw new Fault("tenant_suspended");
   };
   expect(await stateOf(secret)).toBe("tenant_suspended");
+});
+
+it("a session that came from an identity provider ends after the hours of its issuer, however often it is used", async () => {
+  const { tenant_id } = await createKey({ user_id: "corp:eda" });
+  const member = { tenant_id, user_id: "corp:eda" };
+  const oidc: SignIn = {
+    ...{ ...member, method: "oidc", key_id: null, issuer: "corp", scopes: ["*"] },
+    last_login_at: null,
+  };
+  findMember = async () => ({ ...member, scopes: ["*"], expires_at: null }) as unknown as Caller;
+  sessionSeconds = (id) => (id === "corp" ? 8 * 3600 : 0);
+  const { secret, session } = await sessions.begin(oidc, undefined);
+  const end = Date.parse(session.created_at) + 8 * 3_600_000;
+  expect(session.expires_at).toBe(new Date(end).toISOString());
+  now = end - 1;
+  sessions.recordActivity(await authenticate(secret));
+  expect((await authenticate(secret)).expires_at).toEqual(new Date(end));
+  now = end;
+  expect(await stateOf(secret)).toBe("session_required");
+  // The operator has removed the issuer.
+  now = end - 1;
+  sessionSeconds = () => 0;
+  expect(await stateOf(secret)).toBe("session_required");
 });
 
 describe("the sessions of a member", () => {

@@ -18,7 +18,7 @@ import type { Clock, Ids } from "../kit/clock.ts";
 import type { ApiKeyLookup } from "./api-key-lookup.ts";
 import type { Authenticator, Credentials } from "./authentication.ts";
 import { recentLoginUntil } from "./recent-login.ts";
-import { IDLE_MS, SESSION_SECONDS, type SessionLookup, sessionExpiry } from "./session-lookup.ts";
+import { IDLE_MS, SESSION_SECONDS, type SessionLookup } from "./session-lookup.ts";
 import { generateSessionSecret, hashSessionSecret } from "./session-secret.ts";
 
 export const CODE_SECONDS = 60;
@@ -73,6 +73,11 @@ export type ConsoleSessionsDependencies = {
 
 export function createConsoleSessions(dependencies: ConsoleSessionsDependencies): ConsoleSessions {
   const { database, lookup, clock, ids } = dependencies;
+  const renderSession = (row: ConsoleSessionRow, current: { session_id: string } | undefined): ConsoleSession => ({
+    ...renderRow(row),
+    expires_at: new Date(lookup.findExpiry(row)).toISOString(),
+    is_current: row.session_id === current?.session_id,
+  });
   return {
     async require(credentials) {
       const { row, caller } = await lookup.require(credentials);
@@ -103,7 +108,8 @@ export function createConsoleSessions(dependencies: ConsoleSessionsDependencies)
         since,
         MAX_SESSIONS_PER_MEMBER,
       );
-      return own.map((row) => renderSession(row, caller.session));
+      const live = own.filter((row) => lookup.findExpiry(row) > clock.now());
+      return live.map((row) => renderSession(row, caller.session));
     },
     async end(caller, sessionId) {
       const isEnded = await deleteConsoleSession(database.forTenant(caller.tenant_id), caller, sessionId);
@@ -161,15 +167,10 @@ export function signInWithKey(
   return { tenant_id, user_id, method, key_id, issuer: null, scopes: [], last_login_at: new Date(clock.now()) };
 }
 
-const renderSession = (
-  { session_id, user_id, method, key_id, issuer, ...row }: ConsoleSessionRow,
-  current: { session_id: string } | undefined,
-): ConsoleSession => ({
+const renderRow = ({ session_id, user_id, method, key_id, issuer, ...row }: ConsoleSessionRow) => ({
   ...{ id: session_id, user_id, method, key_id, issuer },
   created_at: row.created_at.toISOString(),
   last_login_at: row.last_login_at?.toISOString() ?? null,
   last_seen_at: row.last_seen_at.toISOString(),
-  expires_at: new Date(sessionExpiry(row)).toISOString(),
   recent_login_until: recentLoginUntil(row.last_login_at)?.toISOString() ?? null,
-  is_current: session_id === current?.session_id,
 });

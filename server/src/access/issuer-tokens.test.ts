@@ -26,7 +26,14 @@ afterAll(() => database?.stop());
 const query = (text: string, values: unknown[] = []) => database.owner.query(v7(), text, values);
 const clock = createManualClock(NOW * 1000);
 const open = (settings: object = {}) => {
-  const own = { id: "corp", issuer: ISSUER, audience: "gesso", jwks_uri: `${ISSUER}/keys`, tenant_id: tenant };
+  const own = {
+    id: "corp",
+    issuer: ISSUER,
+    audience: "gesso",
+    jwks_uri: `${ISSUER}/keys`,
+    tenant_id: tenant,
+    role: "developer",
+  };
   const { OIDC_ISSUERS } = IssuersEnv.parse({ OIDC_ISSUERS: JSON.stringify([{ ...own, ...settings }]) });
   const get = async () => ({ status: 200, text: JSON.stringify({ keys: [jwk] }) });
   const issuers = createIssuers(OIDC_ISSUERS, { database: database.db, get, clock });
@@ -98,6 +105,50 @@ describe("a token of an issuer", () => {
   });
 });
 
+describe("a required claim", () => {
+  const required = { required_claims: { groups: ["gesso", "admins"], hd: ["example.com"] } };
+  const reasonOf = async (claims: object, settings: object = required) =>
+    open(settings)
+      .authenticate(claims)!
+      .then(
+        () => "accepted",
+        (thrown) => thrown.details.claim ?? thrown.code,
+      );
+
+  it("admits a token with one of its values, alone or in a list, for each claim", async () => {
+    expect(await reasonOf({ groups: ["staff", "gesso"], hd: "example.com" })).toBe("accepted");
+    expect(await reasonOf({ groups: "admins", hd: ["example.com"] })).toBe("accepted");
+    expect(await reasonOf({ email_verified: true }, { required_claims: { email_verified: ["true"] } })).toBe(
+      "accepted",
+    );
+  });
+
+  it("refuses a token without it, before its user becomes a member", async () => {
+    const sub = v7();
+    for (const [claims, missing] of [
+      [{ hd: "example.com" }, "groups"],
+      [{ groups: [], hd: "example.com" }, "groups"],
+      [{ groups: ["gesso-admins"], hd: "example.com" }, "groups"],
+      [{ groups: { gesso: true }, hd: "example.com" }, "groups"],
+      [{ groups: "gesso" }, "hd"],
+      [{ groups: "gesso", hd: "evil.example.com" }, "hd"],
+    ] as const)
+      expect([claims, await reasonOf({ ...claims, sub })]).toEqual([claims, missing]);
+    expect(await query("select role from members where user_id = $1", [`corp:${sub}`])).toEqual([]);
+  });
+
+  it("is checked for a sign-in to the console too", async () => {
+    const issuers = open({ ...required, console: { client_id: "console" } });
+    const own = issuers.findConsoleIssuer("corp")!;
+    await expect(issuers.identify(own, { sub: v7(), groups: "gesso" })).rejects.toMatchObject({
+      ...{ code: "permission_denied", details: { reason: "required_claim", claim: "hd" } },
+    });
+    expect(await issuers.identify(own, { sub: "ida", groups: "gesso", hd: "example.com" })).toMatchObject({
+      user_id: "corp:ida",
+    });
+  });
+});
+
 describe("the scopes of a token", () => {
   it.each([
     ["runs:read keys:write", ["runs:read", "keys:write"]],
@@ -113,6 +164,11 @@ describe("the scopes of a token", () => {
     [undefined, []],
   ])("are those of Gesso in its claim: %j", async (scope, scopes) => {
     expect((await open().authenticate({ scope }))?.scopes).toEqual(scopes);
+  });
+
+  it("are never the operator's, even if the settings name them", async () => {
+    const settings = { scopes: ["runs:read", "tenants:*", "content:read"] };
+    expect((await open(settings).authenticate({ scope: "content:read" }))?.scopes).toEqual(["runs:read"]);
   });
 
   it("begin with those that the settings grant, and are read from the claim that the settings name", async () => {
@@ -139,7 +195,7 @@ describe("the members of a tenant", () => {
 
   it("do not join if the settings have no role for them", async () => {
     const sub = v7();
-    await expect(open({ role: null }).authenticate({ sub })).rejects.toMatchObject({
+    await expect(open({ role: undefined }).authenticate({ sub })).rejects.toMatchObject({
       ...{ code: "permission_denied", details: { reason: "not_a_member" } },
     });
     expect(await roleOf(sub)).toEqual([]);

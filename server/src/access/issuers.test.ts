@@ -38,7 +38,7 @@ it("has defaults for what the settings of an issuer leave out", () => {
     {
       ...corp,
       ...{ algorithms: ["RS256", "ES256", "EdDSA"], token_types: ["at+jwt"], user_claim: "sub", scope_claim: "scope" },
-      ...{ scopes: [], role: "developer", max_key_days: 90, max_token_minutes: 60 },
+      ...{ scopes: [], required_claims: {}, role: null, max_key_days: 90, max_token_minutes: 60 },
     },
   ]);
   expect(IssuersEnv.parse({})).toEqual({ OIDC_ISSUERS: [] });
@@ -58,6 +58,9 @@ it.each<[object, string]>([
   [{ token_types: [] }, "token_types"],
   [{ tenant_id: "acme" }, "tenant_id"],
   [{ scopes: ["everything"] }, "scopes"],
+  [{ required_claims: { groups: "gesso" } }, "required_claims"],
+  [{ required_claims: { groups: [] } }, "required_claims"],
+  [{ console: { client_id: "c", session_hours: 169 } }, "session_hours"],
   [{ role: "admin" }, "role"],
   [{ max_key_days: 0 }, "max_key_days"],
   [{ max_key_days: 3651 }, "max_key_days"],

@@ -39,8 +39,10 @@ const Issuer = z
     user_claim: z.string().default("sub"),
     scope_claim: z.string().default("scope"),
     scopes: z.array(z.string().refine(isScope)).default([]),
+    /** A token or sign-in without one of these values for each of these claims is refused. */
+    required_claims: z.record(z.string().min(1), z.array(z.string()).min(1)).default({}),
     /** Role of users on their first request; null if only users that were added before are accepted. */
-    role: z.enum(ROLES).nullable().default("developer"),
+    role: z.enum(ROLES).nullable().default(null),
     /** Longest lifetime of API keys that its users create with a token. */
     max_key_days: z.number().positive().max(3650).default(90),
     /** A token is refused as expired this long after it was issued, even if it is valid for longer. */
@@ -62,6 +64,12 @@ const Issuer = z
           .default("openid"),
         /** Scopes of the sessions of its users. The role of a member limits them. */
         scopes: z.array(z.string().refine(isScope)).default(["*"]),
+        /** A session ends this long after the sign-in, however often it is used. */
+        session_hours: z
+          .number()
+          .positive()
+          .max(7 * 24)
+          .default(7 * 24),
       })
       .optional(),
     /** The public client of `gesso login` at this issuer. Without it, people paste an API key. */
@@ -126,6 +134,8 @@ export type Issuers = {
   identify(issuer: Issuer, claims: JWTPayload): Promise<ResourceOwner & { scopes: string[] }>;
   /** Reads the rights of a member anew. Undefined if the issuer is no longer configured for this tenant. */
   findMember(id: string, member: ResourceOwner & { scopes: string[] }): Promise<Caller | undefined>;
+  /** Longest lifetime of a session that began at this issuer, in seconds. 0 if its users cannot sign in any more. */
+  sessionSeconds(id: string): number;
   /** Clears the cache of members. */
   invalidate(): void;
 };
@@ -158,12 +168,14 @@ export function createIssuers(settings: Issuer[], { database, get, clock }: Issu
         ...{ issuer, audience, algorithms, types, required: [own.user_claim], keys, skewSeconds: 60 },
         maxAgeSeconds: own.max_token_minutes * 60,
       };
-      return verifyToken(token, rules, clock).then((payload) =>
-        requireMember(own, readIdentity(own, payload), readScopes(own, payload)),
-      );
+      return verifyToken(token, rules, clock).then((payload) => {
+        assertRequiredClaims(own, payload);
+        return requireMember(own, readIdentity(own, payload), readScopes(own, payload));
+      });
     },
     findConsoleIssuer: (id) => settings.find((own): own is ConsoleIssuer => own.id === id && own.console !== undefined),
     async identify(own, claims) {
+      assertRequiredClaims(own, claims);
       const scopes = [...new Set([...withoutOperatorScopes(own.console?.scopes ?? []), ...readScopes(own, claims)])];
       const identity = readIdentity(own, claims);
       await requireMember(own, identity, scopes);
@@ -174,8 +186,17 @@ export function createIssuers(settings: Issuer[], { database, get, clock }: Issu
       if (!own || ![own.tenant_id, ...Object.values(own.tenants ?? {})].includes(tenant_id)) return undefined;
       return requireMember(own, { tenant_id, user_id }, scopes);
     },
+    sessionSeconds: (id) => (settings.find((own) => own.id === id)?.console?.session_hours ?? 0) * 3600,
     invalidate: members.clear,
   };
+}
+
+/** A claim is one value or a list of them, such as the groups of a person. */
+function assertRequiredClaims({ required_claims }: Issuer, payload: JWTPayload): void {
+  const missing = Object.entries(required_claims).find(
+    ([name, accepted]) => ![payload[name]].flat().some((value) => accepted.some((each) => each === String(value))),
+  );
+  if (missing) throw new Fault("permission_denied", { reason: "required_claim", claim: missing[0] });
 }
 
 function readIdentity(own: Issuer, payload: JWTPayload): ResourceOwner {
@@ -195,7 +216,7 @@ function readScopes(own: Issuer, payload: JWTPayload): string[] {
   const claim = payload[own.scope_claim];
   const names = Array.isArray(claim) ? claim.map(String) : typeof claim === "string" ? claim.split(" ") : [];
   const granted = withoutOperatorScopes(names.filter(isScope));
-  return [...new Set([...own.scopes, ...granted])];
+  return [...new Set([...withoutOperatorScopes(own.scopes), ...granted])];
 }
 
 async function provisionMember(

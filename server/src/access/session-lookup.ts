@@ -12,7 +12,10 @@ import type { Issuers } from "./issuers.ts";
 import { hashSessionSecret, readSessionSecret } from "./session-secret.ts";
 import type { UnknownKeyLimit } from "./unknown-key-limit.ts";
 
-/** A session ends after this time without a request, and at the latest `SESSION_SECONDS` after it began. */
+/**
+ * A session ends after this time without a request, and at the latest `SESSION_SECONDS` after it began. Its issuer can
+ * have a shorter lifetime.
+ */
 export const IDLE_MS = 12 * 60 * 60 * 1000;
 export const SESSION_SECONDS = 7 * 24 * 60 * 60;
 const MAX_REMEMBERED = 10_000;
@@ -20,20 +23,23 @@ const MAX_REMEMBERED = 10_000;
 export type SessionLookup = {
   /** The session of a request and its caller. Throws session_required if it has none that is valid. */
   require(credentials: Credentials): Promise<{ row: ConsoleSessionRow; caller: Caller }>;
+  /** When the session ends unless it is used, in milliseconds since 1970. */
+  findExpiry(row: SessionTimes): number;
   /** Clears the cache. */
   invalidate(): void;
 };
+type SessionTimes = Pick<ConsoleSessionRow, "created_at" | "last_seen_at" | "issuer">;
 
 export type SessionLookupDependencies = {
   database: Database;
   keys: ApiKeyLookup;
-  issuers: Pick<Issuers, "findMember">;
+  issuers: Pick<Issuers, "findMember" | "sessionSeconds">;
   unknownKeys: UnknownKeyLimit;
   clock: Pick<Clock, "now">;
 };
 
 export function createSessionLookup(dependencies: SessionLookupDependencies): SessionLookup {
-  const { database, unknownKeys, clock } = dependencies;
+  const { database, issuers, unknownKeys, clock } = dependencies;
   const rows = createExpiringCache<ConsoleSessionRow>(clock, { isMissingCached: true });
   /** Sessions that existed at their last lookup: they work at an address that guesses others. */
   const knownSessions = new Set<string>();
@@ -49,7 +55,11 @@ export function createSessionLookup(dependencies: SessionLookupDependencies): Se
     if (row) knownSessions.add(cacheKey);
     else if (!isKnown) unknownKeys.recordUnknownKey(address);
     if (knownSessions.size > MAX_REMEMBERED) knownSessions.delete(knownSessions.values().next().value!);
-    return row && sessionExpiry(row) > clock.now() ? row : undefined;
+    return row && findExpiry(row) > clock.now() ? row : undefined;
+  };
+  const findExpiry = ({ created_at, last_seen_at, issuer }: SessionTimes): number => {
+    const seconds = issuer === null ? SESSION_SECONDS : issuers.sessionSeconds(issuer);
+    return Math.min(created_at.getTime() + seconds * 1000, last_seen_at.getTime() + IDLE_MS);
   };
 
   return {
@@ -61,10 +71,11 @@ export function createSessionLookup(dependencies: SessionLookupDependencies): Se
       const rights = row && (await findRights(dependencies, row));
       if (!row || !rights) throw new Fault("session_required");
       const { session_id, method, last_login_at } = row;
-      const expiry = Math.min(sessionExpiry(row), rights.expires_at?.getTime() ?? Number.POSITIVE_INFINITY);
+      const expiry = Math.min(findExpiry(row), rights.expires_at?.getTime() ?? Number.POSITIVE_INFINITY);
       const session = { session_id, method, last_login_at };
       return { row, caller: { ...rights, expires_at: new Date(expiry), session } };
     },
+    findExpiry,
     invalidate: rows.clear,
   };
 }
@@ -83,10 +94,3 @@ async function findRights(
     throw thrown;
   });
 }
-
-/** In milliseconds since 1970. */
-export const sessionExpiry = ({
-  created_at,
-  last_seen_at,
-}: Pick<ConsoleSessionRow, "created_at" | "last_seen_at">): number =>
-  Math.min(created_at.getTime() + SESSION_SECONDS * 1000, last_seen_at.getTime() + IDLE_MS);

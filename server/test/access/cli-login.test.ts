@@ -30,7 +30,7 @@ beforeAll(async () => {
   await database.owner.query(v7(), "insert into tenants (tenant_id, name) values ($1, 'Corp')", [tenant]);
   provider = await startLoginProvider(() => ["http://127.0.0.1:7788/unused"]);
   const cli = { ...CLI_CLIENT, parameters: { resource: CLI_AUDIENCE } };
-  const own = { id: "corp", issuer: provider.issuer, audience: CLI_AUDIENCE, tenant_id: tenant };
+  const own = { id: "corp", issuer: provider.issuer, audience: CLI_AUDIENCE, tenant_id: tenant, role: "developer" };
   const withoutClient = { ...own, id: "other", issuer: "http://127.0.0.1:9" };
   api = await startTestApi(database, {
     STORAGE_DIR: folder,

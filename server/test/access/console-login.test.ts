@@ -27,7 +27,10 @@ beforeAll(async () => {
   database = await startTestDatabase();
   await query("insert into tenants (tenant_id, name) values ($1, 'Corp')", [tenant]);
   provider = await startLoginProvider(() => [`${PUBLIC_URL}${START}/callback`]);
-  const own = { id: "corp", issuer: provider.issuer, audience: "gesso", tenant_id: tenant, console: CONSOLE_CLIENT };
+  const own = {
+    ...{ id: "corp", issuer: provider.issuer, audience: "gesso", tenant_id: tenant, role: "developer" },
+    console: CONSOLE_CLIENT,
+  };
   const tokensOnly = { ...own, id: "tokens", issuer: "http://127.0.0.1:9", console: undefined };
   const offline = { ...own, id: "offline", issuer: "http://127.0.0.1:9/" };
   api = await startTestApi(database, {

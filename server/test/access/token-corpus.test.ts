@@ -43,7 +43,7 @@ beforeAll(async () => {
   ]);
   published["/acme"] = [rsa, curve, edwards];
   published["/beta"] = [ofOther];
-  const shape = { audience: "gesso", tenant_claim: "org" };
+  const shape = { audience: "gesso", tenant_claim: "org", role: "developer" };
   const { OIDC_ISSUERS: issuers } = IssuersEnv.parse({
     OIDC_ISSUERS: JSON.stringify([
       { ...shape, id: "acme", issuer, jwks_uri: `${origin}/acme`, tenants: { acme } },

@@ -17,7 +17,7 @@ const tenant = v7();
 beforeAll(async () => {
   [first, second] = [await newSigner("RS256", "first"), await newSigner("ES256", "second")];
   provider = await startIdentityProvider(["alice", "bob"], [first]);
-  const issuer = { id: "corp", issuer: provider.issuer, audience: AUDIENCE, tenant_id: tenant };
+  const issuer = { id: "corp", issuer: provider.issuer, audience: AUDIENCE, tenant_id: tenant, role: "developer" };
   environment = await startTestEnvironment({ env: { OIDC_ISSUERS: JSON.stringify([issuer]) } });
   await environment.query("insert into tenants (tenant_id, name) values ($1, 'Corp')", [tenant]);
 });

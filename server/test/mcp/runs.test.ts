@@ -49,7 +49,7 @@ beforeAll(async () => {
   );
   signer = await newSigner("RS256", "first");
   provider = await startIdentityProvider(["alice"], [signer]);
-  const issuer = { id: "corp", issuer: provider.issuer, audience: AUDIENCE, tenant_id: tenant };
+  const issuer = { id: "corp", issuer: provider.issuer, audience: AUDIENCE, tenant_id: tenant, role: "developer" };
   environment = await startTestEnvironment({
     env: {
       ...{

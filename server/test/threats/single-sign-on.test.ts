@@ -20,7 +20,8 @@ afterAll(() => database?.stop());
 
 /** Each is what one API process has: its own cache of members. */
 function createProcess(settings: object = {}): Issuers {
-  const issuer = { id: "corp", issuer: ISSUER, audience: "gesso", jwks_uri: `${ISSUER}/keys`, tenant_id, ...settings };
+  const own = { id: "corp", issuer: ISSUER, audience: "gesso", jwks_uri: `${ISSUER}/keys`, tenant_id };
+  const issuer = { ...own, role: "developer", ...settings };
   const { OIDC_ISSUERS } = IssuersEnv.parse({ OIDC_ISSUERS: JSON.stringify([issuer]) });
   const get = async () => ({ status: 200, text: JSON.stringify({ keys: [await publicJwk(signer)] }) });
   return createIssuers(OIDC_ISSUERS, { database: database.db, get, clock: { now: () => now } });

@@ -243,12 +243,19 @@ export const credentials: ThreatSection = {
       entry: "single sign-on",
       threat: "a removed member goes on with an old token",
       control:
-        "membership and role are cached for at most 5 s; a token is refused 60 minutes after it was issued (`max_token_minutes`)",
+        "membership and role are cached for at most 5 s; a token is refused 60 minutes after it was issued (`max_token_minutes`); a session ends after the hours of its issuer (`session_hours`)",
       kind: "control and test",
       tests: {
         "server/test/threats/single-sign-on.test.ts": [
           "a member whom another process removed or demoted loses access within 5 s",
           "a token is refused 60 minutes after it was issued, even if it is valid for a day",
+        ],
+        "server/src/access/console-sessions.test.ts": [
+          "a session that came from an identity provider ends after the hours of its issuer, however often it is used",
+        ],
+        "server/src/access/issuer-tokens.test.ts": [
+          "do not join if the settings have no role for them",
+          "refuses a token without it, before its user becomes a member",
         ],
         "server/test/conformance/single-sign-on.test.ts": [
           "of a member who was removed or is read-only is rejected with the next request",
