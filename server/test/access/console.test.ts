@@ -101,11 +101,9 @@ describe("signing in with an API key", () => {
 
   it("accepts a right key although others at the same address, such as that of a proxy, tried wrong ones", async () => {
     const headers = { ...OWN_PAGE, "x-forwarded-for": "203.0.113.8" };
-    const attempt = (key: string) => outcome(send("POST", "/console/session", { body: { key }, headers }));
-    for (let n = 0; n < 5; n++) expect(await attempt(generateApiKey())).toEqual([401, "invalid_api_key"]);
-    expect(await attempt(generateApiKey())).toEqual([429, "rate_limited"]);
-    const { key } = await createKey();
-    expect((await send("POST", "/console/session", { body: { key }, headers })).status).toBe(201);
+    const attempt = (key: string) => send("POST", "/console/session", { body: { key }, headers });
+    for (const status of [401, 401, 401, 401, 401, 429]) expect((await attempt(generateApiKey())).status).toBe(status);
+    expect((await attempt((await createKey()).key)).status).toBe(201);
   });
 
   it("refuses a token, and anything but one code or key", async () => {
