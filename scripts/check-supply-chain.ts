@@ -1,7 +1,8 @@
-// Checks the installation rules: the lockfile, the list of install scripts, the npm settings that enforce it, and that
-// the packages of the development environment stay out of production.
-import { readFileSync } from "node:fs";
+// Checks the installation rules: the lockfile, the list of install scripts, the npm settings that enforce it, that the
+// packages of the development environment stay out of production, and that workflows name actions by commit.
+import { readdirSync, readFileSync } from "node:fs";
 import { listSourceFiles } from "./source-files.ts";
+import { findUnpinnedActions } from "./supply-chain/actions.ts";
 import { findLockfileViolations, findProductionPrereleases, type Lockfile } from "./supply-chain/lockfile.ts";
 
 /** Without this line npm 11 runs install scripts that are not listed. */
@@ -16,7 +17,11 @@ const { allowScripts } = JSON.parse(readFileSync("package.json", "utf8")) as { a
 const npmSettings = readFileSync(".npmrc", "utf8").split("\n");
 const sources = listSourceFiles(PRODUCTION_PACKAGES).filter(({ isTest }) => !isTest);
 
+const WORKFLOWS = ".github/workflows";
+const workflows = readdirSync(WORKFLOWS).map((name) => `${WORKFLOWS}/${name}`);
+
 const violations = [
+  ...workflows.flatMap((path) => findUnpinnedActions(readFileSync(path, "utf8")).map((each) => `${path}: ${each}`)),
   ...findLockfileViolations(lockfile, allowScripts),
   ...(npmSettings.includes(REQUIRED_NPM_SETTING) ? [] : [`.npmrc lacks ${REQUIRED_NPM_SETTING}`]),
   ...PRODUCTION_PACKAGES.flatMap((name) => findProductionPrereleases(lockfile, name)),

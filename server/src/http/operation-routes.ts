@@ -73,6 +73,8 @@ async function handleOperation(
   context: Context<HttpBindings>,
 ): Promise<Response> {
   mount.checkRequest?.(context, operation);
+  // Lists have prompts and signed URLs: neither a browser nor a proxy keeps them. Some responses say otherwise.
+  context.header("cache-control", "no-store");
   const caller = await http.authenticator.authenticate(credentialsOf(http, context));
   const admitted = await admitRequest(http.admission, { caller, operation }, context);
   try {

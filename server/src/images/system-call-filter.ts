@@ -1,5 +1,6 @@
-// The seccomp program of isolated processes: no sockets, no other processes, no debugging, no mounts. It is the same
-// byte code that any seccomp library would write; Node has no function to install it, so `process-filter.ts` does.
+// The seccomp program of isolated processes: no sockets, no other processes and no signals to them, no debugging, no
+// mounts. It is the same byte code that any seccomp library would write; Node has no function to install it, so
+// `process-filter.ts` does.
 
 /** x64 and arm64 number system calls differently. `fork` and `vfork` exist only on x64. */
 const DENIED_CALLS: Record<string, [x64: number | undefined, arm64: number | undefined]> = {
@@ -11,6 +12,11 @@ const DENIED_CALLS: Record<string, [x64: number | undefined, arm64: number | und
   accept4: [288, 242],
   fork: [57, undefined],
   vfork: [58, undefined],
+  kill: [62, 129],
+  tkill: [200, 130],
+  tgkill: [234, 131],
+  rt_sigqueueinfo: [129, 138],
+  rt_tgsigqueueinfo: [297, 240],
   ptrace: [101, 117],
   process_vm_readv: [310, 270],
   process_vm_writev: [311, 271],

@@ -1,5 +1,6 @@
 // Reads and signs manifests in isolated processes. A process works on one file at a time; while it waits for the
-// signature, it keeps its file. A process that fails is not used again.
+// signature, it keeps its file. A process that fails is not used again, and one that has read a file that a caller sent
+// never signs: a file that takes it over could have anything signed.
 import { fileURLToPath } from "node:url";
 import { Fault } from "../faults.ts";
 import { chooseSandbox } from "../images/choose-sandbox.ts";
@@ -37,11 +38,12 @@ export type ManifestProcesses = {
   close(): void;
 };
 
+type Purpose = "read" | "sign";
 type ProcessLimits = { count: number; megabytes: number; seconds: number };
 
 export function createManifestProcesses({ count, megabytes, seconds }: ProcessLimits): ManifestProcesses {
   const withSlot = createSemaphore(count);
-  const idle: DecoderProcess[] = [];
+  const idle: Record<Purpose, DecoderProcess[]> = { read: [], sign: [] };
   const busy = new Set<DecoderProcess>();
   const fileCounts = new WeakMap<DecoderProcess, number>();
   let profile: Promise<DecoderSandboxProfile | undefined> | undefined;
@@ -50,20 +52,20 @@ export function createManifestProcesses({ count, megabytes, seconds }: ProcessLi
   const findProfile = async () => {
     const options = { megabytes, heapMegabytes: HEAP_MEGABYTES, program: PROGRAM, keepsPriority: true };
     const chosen = await chooseSandbox(decoderSandboxProfiles(options));
-    if (chosen) idle.push(chosen.first);
+    if (chosen) idle.sign.push(chosen.first);
     return chosen?.profile;
   };
-  const take = async (): Promise<DecoderProcess> => {
+  const take = async (purpose: Purpose): Promise<DecoderProcess> => {
     profile ??= findProfile();
     const found = await profile;
-    const free = idle.pop() ?? (found && !isClosed ? await startDecoderProcess(found) : undefined);
+    const free = idle[purpose].pop() ?? (found && !isClosed ? await startDecoderProcess(found) : undefined);
     if (free) return free;
     profile = undefined;
     throw unavailable("no process for manifests could be started");
   };
-  const withProcess = <T>(work: (process: DecoderProcess) => Promise<T>): Promise<T> =>
+  const withProcess = <T>(purpose: Purpose, work: (process: DecoderProcess) => Promise<T>): Promise<T> =>
     withSlot(async () => {
-      const process = await take();
+      const process = await take(purpose);
       busy.add(process);
       let isUsable = false;
       try {
@@ -77,14 +79,14 @@ export function createManifestProcesses({ count, megabytes, seconds }: ProcessLi
         busy.delete(process);
         const files = (fileCounts.get(process) ?? 0) + 1;
         fileCounts.set(process, files);
-        if (isUsable && !isClosed && files < FILES_PER_PROCESS) idle.push(process);
+        if (isUsable && !isClosed && files < FILES_PER_PROCESS) idle[purpose].push(process);
         else process.end();
       }
     });
 
   return {
     sign: (file) =>
-      withProcess(async (process) => {
+      withProcess("sign", async (process) => {
         const asked = await requireState(process.request(signMessage(file), seconds), "to_sign");
         const { algorithm, sign } = file.signer;
         const signature = await sign(asked.bytes).catch((thrown) => {
@@ -94,15 +96,15 @@ export function createManifestProcesses({ count, megabytes, seconds }: ProcessLi
         return (await requireState(process.request(answer, seconds), "signed")).bytes;
       }),
     read: ({ bytes, media_type, trustAnchors }) =>
-      withProcess(async (process) => {
+      withProcess("read", async (process) => {
         const message = joinParts({ work: "read", media_type }, [Buffer.from(trustAnchors), bytes]);
         const reply = await requireState(process.request(message, seconds), "read");
         return Buffer.from(reply.bytes).toString("utf8");
       }),
-    pids: () => [...idle, ...busy].flatMap(({ pid }) => pid ?? []),
+    pids: () => [...idle.read, ...idle.sign, ...busy].flatMap(({ pid }) => pid ?? []),
     close() {
       isClosed = true;
-      for (const process of [...idle.splice(0), ...busy]) process.end();
+      for (const process of [...idle.read.splice(0), ...idle.sign.splice(0), ...busy]) process.end();
     },
   };
 }

@@ -179,6 +179,18 @@ test("no process of provenance has a secret of the server in its environment, an
   delete process.env.GESSO_PROBE_SECRET;
 });
 
+test("a process that has read a file of a caller never signs", async () => {
+  const own = createService(localKey);
+  const png = await draw("#369").png().toBuffer();
+  const { bytes } = await signOutput(png, "image/png", { by: service });
+  await own.verify(bytes);
+  const [reading] = own.pids();
+  for (let count = 0; count < 2; count++) await signOutput(png, "image/png", { by: own });
+  await own.verify(bytes);
+  // One that reads, one that signs, and the one with the key: each is used again for its own purpose only.
+  expect([own.pids().length, own.pids()[0]]).toEqual([3, reading]);
+});
+
 test("an operator's program signs with a key that Gesso does not have", async () => {
   const keyPath = join(folder, "key.pem");
   writeFileSync(keyPath, chain.key);

@@ -369,3 +369,12 @@ describe("common fields of every run", () => {
     expect(texts.join()).not.toContain('webhook_secret":"');
   });
 });
+
+it("Lists, errors and other responses with data of a tenant are not kept by browsers or proxies", async () => {
+  const { body: run } = await generate({ sync: true });
+  const cachingOf = async (path: string) => (await suite.caller.get(path)).headers.get("cache-control");
+  for (const path of ["/runs?limit=1", "/keys", "/usage", "/runs/not-a-run", `/runs/${run.run_id}/tree`])
+    expect([path, await cachingOf(path)]).toEqual([path, "no-store"]);
+  // A run has an ETag: a browser keeps it, and asks before it shows it again.
+  expect(await cachingOf(`/runs/${run.run_id}`)).toBe("private, no-cache");
+});

@@ -40,11 +40,12 @@ export const privacy: ThreatSection = {
       entry: "workers",
       threat: "steals the key that signs manifests",
       control:
-        "only one process has the key, and it reads no files of callers; or a service or program of the operator signs",
+        "only one process has the key, and it reads no files of callers; the processes that ask it for signatures do not verify files that callers send; or a service or program of the operator signs",
       kind: "control and test",
       tests: {
         "server/src/provenance/provenance-service.test.ts": [
           "no process of provenance has a secret of the server in its environment, and only one has the key",
+          "a process that has read a file of a caller never signs",
           "an operator's program signs with a key that Gesso does not have",
         ],
       },
