@@ -2,7 +2,7 @@
 import { withIdArgument, withIdAndInput, call, callList, type Call, type ListCall } from "../call.ts";
 import type { Connection } from "../connection.ts";
 import { anyRequired } from "../field-rules.ts";
-import { arrayOf, integer, matching, text, uuid } from "../schema-builders.ts";
+import { arrayOf, boolean, integer, matching, text, uuid } from "../schema-builders.ts";
 import type { CallOptions } from "../settings.ts";
 import type { AccessLimits, Key, KeyPage, NewKey, Scope } from "./shapes.ts";
 
@@ -14,7 +14,7 @@ export type KeysCreateInput = {
   scopes: Scope[];
   /** Expiry time. null: the key never expires */
   expires_at?: string | null;
-  /** Limits of the key. They cannot exceed the limits of the key that creates it. Default {} */
+  /** Limits of the key. They cannot exceed the limits of the key that creates it, which count this key, too. Default {} */
   limits?: AccessLimits;
   /** Owner of the key. Only owners of the tenant can create keys for other members. Default: you */
   user_id?: string;
@@ -26,6 +26,14 @@ export type KeysListInput = {
   limit?: number;
   /** Value of `next_cursor` from the previous page */
   cursor?: string;
+};
+
+/** Input of `keys.revoke`. */
+export type KeysRevokeInput = {
+  /** With true, the keys created with this key stay valid, below the key that created this one */
+  keep_children?: boolean;
+  /** IDs of keys created with this key that stay valid, with the keys created with them */
+  keep_keys?: string[];
 };
 
 /** Input of `keys.rotate`. */
@@ -64,12 +72,12 @@ export type Keys = {
    */
   list: (input?: KeysListInput, options?: CallOptions) => ListCall<KeyPage>;
   /**
-   * Revoke a key and all access tokens issued with it. Takes effect within 5 s.
+   * Revoke a key, all keys created with it, and all their access tokens. Takes effect within 5 s.
    * @example await client.keys.revoke("01990c3e-2f00-7000-8000-6f0c1a2b3c4d")
    */
-  revoke: (key_id: string, options?: CallOptions) => Call<Key>;
+  revoke: (key_id: string, input?: KeysRevokeInput, options?: CallOptions) => Call<Key>;
   /**
-   * Rotate a key: create its replacement. Both work during the overlap.
+   * Rotate a key: create its replacement. Both work during the overlap and share limits and children.
    * @example await client.keys.rotate("01990c3e-2f00-7000-8000-6f0c1a2b3c4d", { overlap_seconds: 3600 })
    */
   rotate: (key_id: string, input?: KeysRotateInput, options?: CallOptions) => Call<NewKey>;
@@ -108,12 +116,12 @@ export function keysOf(connection: Connection): Keys {
       path: "/api/v1/keys",
       fields: { limit: integer(1, 100), cursor: text(0, 1024) },
     }),
-    revoke: withIdArgument(call(connection, {
+    revoke: withIdAndInput(call(connection, {
       name: "keys.revoke",
       method: "DELETE",
       path: "/api/v1/keys/{key_id}",
       required: ["key_id"],
-      fields: { key_id: uuid },
+      fields: { key_id: uuid, keep_children: boolean, keep_keys: arrayOf(uuid, 0, 100) },
     }), "key_id"),
     rotate: withIdAndInput(call(connection, {
       name: "keys.rotate",

@@ -509,6 +509,10 @@ export type Key = {
   revoked_at: string | null;
   /** ID of the key that replaced it at rotation. null: not rotated */
   replaced_by: string | null;
+  /** Key that created this one. Its limits count this key, too. null: no key above it */
+  parent_key_id: string | null;
+  /** Keys in force that were created with this key, and with those. Revoked with it */
+  descendants: number;
 };
 
 /** API response: KeyPage */
@@ -693,6 +697,10 @@ export type NewKey = {
   revoked_at: string | null;
   /** ID of the key that replaced it at rotation. null: not rotated */
   replaced_by: string | null;
+  /** Key that created this one. Its limits count this key, too. null: no key above it */
+  parent_key_id: string | null;
+  /** Keys in force that were created with this key, and with those. Revoked with it */
+  descendants: number;
   /** The API key. Returned only once; null when the request is an idempotent replay */
   key: string | null;
 };

@@ -56,7 +56,14 @@ describe("the lookup of a key", () => {
     });
     const caller = {
       ...{ key_id, tenant_id, user_id: "ann", role: "viewer", scopes: ["runs:read"], limits: { open_runs: 1 } },
-      ...{ expires_at, grants_until: expires_at, token: null, tenant: { weight: 3, limits: { open_runs: 9 } } },
+      ...{
+        holder_id: key_id,
+        ancestors: [],
+        expires_at,
+        grants_until: expires_at,
+        token: null,
+        tenant: { weight: 3, limits: { open_runs: 9 } },
+      },
     };
     expect(await keys.find(ref)).toEqual(caller);
     expect(await keys.find({ key_id })).toEqual(caller);
@@ -112,7 +119,7 @@ describe("the lookup of a key", () => {
   });
 
   it("remembers 10,000 keys in use, and forgets the one that was not used for longest", async () => {
-    const holder = { key_id: "k", expires_at: null, is_suspended: false };
+    const holder = { key_id: "k", ancestors: [], expires_at: null, is_suspended: false };
     const used: string[] = [];
     const fake = {
       execute: async ({ name }: { name: string }, { key_id }: { key_id: string }) => {
@@ -139,7 +146,7 @@ describe("the lookup of a key", () => {
     const fake = {
       execute: async ({ name }: { name: string }, { key_id }: { key_id: string }) => {
         if (name === "keys.record_use") used.push(key_id);
-        return [{ key_id, expires_at: null, is_suspended: false }];
+        return [{ key_id, ancestors: [], expires_at: null, is_suspended: false }];
       },
     } as never;
     const clock = createManualClock();

@@ -5,6 +5,7 @@ import type { Database } from "../db/connect.ts";
 import { Fault } from "../faults.ts";
 import type { Clock } from "../kit/clock.ts";
 import { createExpiringCache } from "./expiring-cache.ts";
+import { intersectScopes, listGrantableScopes, missingScopes } from "./scopes.ts";
 
 const LAST_USED_INTERVAL_MS = 60_000;
 const MAX_REMEMBERED_KEYS = 10_000;
@@ -59,8 +60,16 @@ export function createApiKeyLookup(database: Database, clock: Pick<Clock, "now">
 
 const cacheKeyOf = (key: ApiKeyRef) => ("digest" in key ? key.digest.toString("base64") : key.key_id);
 
-const toCaller = ({ weight, tenant_limits, is_suspended: _, ...holder }: KeyHolder): Caller => ({
+function narrowScopes(above: string[], scopes: string[]): string[] {
+  const bound = listGrantableScopes(above);
+  return missingScopes(bound, scopes).length === 0 ? scopes : intersectScopes(bound, scopes);
+}
+
+const toCaller = ({ weight, tenant_limits, is_suspended: _, ancestors, ...holder }: KeyHolder): Caller => ({
   ...holder,
+  // A key above that was narrowed narrows the keys below.
+  scopes: ancestors.reduce((scopes, above) => narrowScopes(above.scopes, scopes), holder.scopes),
+  ancestors: ancestors.map(({ holder_id, limits }) => ({ holder_id, limits })),
   // A key with an expiry creates no key that outlives it.
   grants_until: holder.expires_at,
   tenant: { weight, limits: tenant_limits },

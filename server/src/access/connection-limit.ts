@@ -1,10 +1,13 @@
-// Limits connections held open by waiting requests and event streams: per tenant, per key and in total. Over the limit,
+// Limits connections held open by waiting requests and event streams: per tenant, per key with the
+// keys made with it, and in total. Over the limit,
 // a waiting request returns its open run at once and a stream is refused.
-import type { Caller } from "../db/access/caller.ts";
+import { type Caller, limitHolders } from "../db/access/caller.ts";
 
 export type ConnectionLimiter = {
   /** Returns a function that releases the slot, or undefined if the limit is reached. */
-  acquire(caller: Pick<Caller, "tenant_id" | "tenant" | "key_id" | "limits">): (() => void) | undefined;
+  acquire(
+    caller: Pick<Caller, "tenant_id" | "tenant" | "key_id" | "holder_id" | "ancestors" | "limits">,
+  ): (() => void) | undefined;
 };
 
 type ConnectionLimits = { ofAll: number; ofTenant: number; limitName?: "waiters" | "streams" };
@@ -25,11 +28,12 @@ export function createConnectionLimiter({
     typeof max === "number" && max > 0 && (openByName.get(name) ?? 0) >= max;
 
   return {
-    acquire({ tenant_id, tenant, key_id, limits }) {
+    acquire(caller) {
+      const { tenant_id, tenant } = caller;
       const limitsByName: [name: string, max: unknown][] = [
         ["all", ofAll],
         [tenant_id, tenant.limits[limitName] ?? ofTenant],
-        ...(key_id ? [[key_id, limits[limitName]] as [string, unknown]] : []),
+        ...limitHolders(caller).map(({ holder_id, limits }): [string, unknown] => [holder_id, limits[limitName]]),
       ];
       if (limitsByName.some(([name, max]) => isFull(name, max))) return undefined;
       for (const [name] of limitsByName) change(name, 1);

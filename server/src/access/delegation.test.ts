@@ -67,7 +67,7 @@ describe("a credential grants", () => {
 
 it("limits that a request leaves out are inherited", () => {
   const limits = { runs_per_minute: undefined, open_runs: 3, waiters: null };
-  expect(inheritLimits(caller, limits)).toEqual({ runs_per_minute: 10, label: "not a number", open_runs: 3 });
-  expect(inheritLimits(caller, { runs_per_minute: 2 })).toMatchObject({ runs_per_minute: 2 });
-  expect(inheritLimits(caller, { runs_per_minute: 0 })).toMatchObject({ runs_per_minute: 0 });
+  expect(inheritLimits([caller], limits)).toEqual({ runs_per_minute: 10, label: "not a number", open_runs: 3 });
+  expect(inheritLimits([caller], { runs_per_minute: 2 })).toMatchObject({ runs_per_minute: 2 });
+  expect(inheritLimits([caller], { runs_per_minute: 0 })).toMatchObject({ runs_per_minute: 0 });
 });

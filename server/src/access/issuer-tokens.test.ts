@@ -53,6 +53,7 @@ describe("a token of an issuer", () => {
   it("stands for the user of that issuer, with the role and the limits of the tenant", async () => {
     expect(await open().authenticate({ sub: "ann", scope: "runs:read images:write" })).toEqual({
       ...{ tenant_id: tenant, user_id: "corp:ann", key_id: null, role: "developer", limits: {}, token: null },
+      ancestors: [],
       ...{ scopes: ["runs:read", "images:write"], expires_at: null, tenant: { weight: 3, limits: { open_runs: 5 } } },
       grants_until: new Date(NOW * 1000 + 90 * 86_400_000),
     });

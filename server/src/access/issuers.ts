@@ -152,7 +152,7 @@ export function createIssuers(settings: Issuer[], { database, get, clock }: Issu
     if (member.is_removed || member.role === null) throw new Fault("permission_denied", { reason: "not_a_member" });
     return {
       ...identity,
-      ...{ key_id: null, role: member.role, scopes, limits: {}, expires_at: null, token: null },
+      ...{ key_id: null, role: member.role, scopes, limits: {}, ancestors: [], expires_at: null, token: null },
       // A token lives for minutes, and its user may leave: a key created with it must expire.
       grants_until: new Date(clock.now() + own.max_key_days * DAY_MS),
       tenant: { weight: member.weight, limits: member.tenant_limits },

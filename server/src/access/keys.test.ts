@@ -47,6 +47,7 @@ describe("creating a key", () => {
       ...{ id: expect.any(String), name: "web", user_id: "ann", scopes: ["runs:read"], limits: { open_runs: 3 } },
       ...{ hint: key!.slice(40, 44), created_at: expect.stringMatching(/^\d{4}-.*Z$/) },
       ...{ expires_at: null, last_used_at: null, revoked_at: null, replaced_by: null },
+      ...{ parent_key_id: caller.key_id, descendants: 0 },
     });
     expect(await storeOf(caller).get(shown.id)).toEqual(shown);
     expect(await isAccepted(key)).toBe(true);

@@ -1,10 +1,14 @@
 // API keys of one caller: create (the secret is returned once), update, rotate, revoke. A key can only create keys with
-// the same or narrower scopes, limits and expiry, and cannot change itself except to revoke itself.
+// the same or narrower scopes, limits and expiry, and cannot change itself except to revoke itself. Keys form a tree: a
+// key made with a key is its child, counts against its limits, and is revoked with it.
 import {
   type ApiKeyRow,
   findApiKey,
   insertApiKey,
+  type KeyPlace,
   listApiKeys,
+  listKeyPlaces,
+  listKeysAbove,
   type NewApiKeyRow,
   revokeApiKey,
   rotateApiKey,
@@ -16,7 +20,16 @@ import type { AccessServices, ApiKeyDraft } from "../kit/access-services.ts";
 import type { Ids } from "../kit/clock.ts";
 import type { AccessLimits, ApiKey, NewApiKey } from "../kit/schemas/access.ts";
 import { apiKeyHint, generateApiKey, hashApiKey } from "./api-key.ts";
-import { assertCanDelegate, assertNotAccessToken, inheritLimits } from "./delegation.ts";
+import {
+  assertCanDelegate,
+  assertMayKeepChildren,
+  assertMayManage,
+  assertNotAbove,
+  assertNotAccessToken,
+  assertWithin,
+  inheritLimits,
+  parentOfNewKey,
+} from "./delegation.ts";
 import { paginate } from "./pagination.ts";
 import type { RequestContext } from "./request-context.ts";
 
@@ -39,31 +52,38 @@ export function createKeyStore(
     const row = await findVisibleKey(keyId);
     assertCanDelegate(caller, row);
     if (row.key_id === caller.key_id) throw new Fault("permission_denied", { reason: "own_key" });
+    assertMayManage(caller, row);
     if (row.revoked_at) throw new Fault("conflict", { retryable: false, reason: "revoked" });
     return row;
   };
+  const render = async (row: ApiKeyRow): Promise<ApiKey> => (await renderApiKeys(context, [row]))[0]!;
 
   return {
     create: (draft) => createKeyIdempotently(dependencies, context, draft),
-    get: async (keyId) => renderApiKey(await findVisibleKey(keyId)),
+    get: async (keyId) => render(await findVisibleKey(keyId)),
     list: (page) =>
       paginate(cursors, page, {
         scope: ["keys", caller.tenant_id, visibleUserId],
-        read: (before, limit) => listApiKeys(database, caller.tenant_id, { before, of: visibleUserId }, limit),
-        cursorId: (row) => row.key_id,
-        render: renderApiKey,
+        async read(before, limit) {
+          const rows = await listApiKeys(database, caller.tenant_id, { before, of: visibleUserId }, limit);
+          return renderApiKeys(context, rows);
+        },
+        cursorId: ({ id }) => id,
+        render: (key) => key,
       }),
 
     async update(keyId, { expires_at, ...change }) {
       const current = await findManageableKey(keyId);
       const until = expires_at === undefined ? undefined : (expires_at && new Date(expires_at)) || null;
       const requested = { ...change, ...(until !== undefined && { expires_at: until }) };
-      const limits = change.limits && inheritLimits(caller, change.limits);
+      const above = await listKeysAbove(database, caller.tenant_id, current);
+      const limits = change.limits && inheritLimits([caller, ...above], change.limits);
       assertCanDelegate(caller, { ...current, ...requested, limits: limits ?? current.limits });
+      for (const key of above) assertWithin(key, { ...requested, ...(limits && { limits }) });
       const row = await updateApiKey(database, caller, current, { ...requested, ...(limits && { limits }) });
       if (!row) throw new Fault("conflict");
       dependencies.invalidateCredentials();
-      return renderApiKey(row);
+      return render(row);
     },
 
     async rotate(keyId, overlapSeconds) {
@@ -72,17 +92,20 @@ export function createKeyStore(
       const row = await rotateApiKey(database, caller, { ...secret, old, overlapSeconds });
       if (!row) throw new Fault("conflict", { retryable: false, reason: "not_in_force" });
       dependencies.invalidateCredentials();
-      return { ...renderApiKey(row), key };
+      return { ...(await render(row)), key };
     },
 
-    async revoke(keyId) {
+    async revoke(keyId, { keep_children = false, keep_keys = [] } = {}) {
       const row = await findVisibleKey(keyId);
       assertNotAccessToken(caller);
       if (row.key_id !== caller.key_id)
         assertCanDelegate(caller, { ...row, limits: caller.limits, expires_at: caller.grants_until });
-      await revokeApiKey(database, caller, keyId, dependencies.ids.next());
+      assertNotAbove(caller, row);
+      if (keep_children || keep_keys.length > 0) assertMayKeepChildren(caller, row);
+      const kept = { keepChildren: keep_children, keptKeyIds: keep_keys };
+      await revokeApiKey(database, caller, { keyId, eventId: dependencies.ids.next(), ...kept });
       dependencies.invalidateCredentials();
-      return renderApiKey(await findVisibleKey(keyId));
+      return render(await findVisibleKey(keyId));
     },
   };
 }
@@ -96,7 +119,8 @@ async function createKeyIdempotently(
   const { database, caller } = context;
   const user_id = draft.user_id ?? caller.user_id;
   const expires_at = draft.expires_at ? new Date(draft.expires_at) : caller.grants_until;
-  const limits = inheritLimits(caller, draft.limits);
+  const limits = inheritLimits([...caller.ancestors, caller], draft.limits);
+  const parent_key_id = parentOfNewKey(caller);
   assertCanDelegate(caller, { scopes: draft.scopes, limits, expires_at });
   if (user_id !== caller.user_id && caller.role !== "owner")
     throw new Fault("permission_denied", { role: caller.role });
@@ -107,13 +131,13 @@ async function createKeyIdempotently(
     kind: "api_key",
     input: draft,
     async create(idempotency) {
-      const newRow = { ...secret, user_id, name, scopes, limits, expires_at, idempotency };
+      const newRow = { ...secret, user_id, name, scopes, limits, expires_at, parent_key_id, idempotency };
       const row = await insertApiKey(database, caller, newRow);
-      return row && { ...renderApiKey(row), key };
+      return row && { ...(await renderApiKeys(context, [row]))[0]!, key };
     },
     async find(keyId) {
       const row = await findApiKey(database, caller.tenant_id, keyId, undefined);
-      return row && { ...renderApiKey(row), key: null };
+      return row && { ...(await renderApiKeys(context, [row]))[0]!, key: null };
     },
     explainRefusal: () => new Fault("route_not_found"),
   });
@@ -128,7 +152,18 @@ export function newApiKeyRow({ ids, cell }: Pick<Dependencies, "ids" | "cell">):
 
 const toTimestamp = (at: Date | null) => at?.toISOString() ?? null;
 
-export const renderApiKey = ({ key_id, limits, ...row }: ApiKeyRow): ApiKey => ({
+async function renderApiKeys(
+  { database, caller }: Pick<RequestContext, "database" | "caller">,
+  rows: ApiKeyRow[],
+): Promise<ApiKey[]> {
+  const keyIds = rows.map(({ key_id }) => key_id);
+  const places = rows.length === 0 ? new Map() : await listKeyPlaces(database, caller.tenant_id, keyIds);
+  return rows.map((row) => renderApiKey(row, places.get(row.key_id)));
+}
+
+const ROOT: KeyPlace = { parent_key_id: null, descendants: 0 };
+
+export const renderApiKey = ({ key_id, limits, ...row }: ApiKeyRow, place = ROOT): ApiKey => ({
   id: key_id,
   name: row.name,
   hint: row.hint,
@@ -140,4 +175,5 @@ export const renderApiKey = ({ key_id, limits, ...row }: ApiKeyRow): ApiKey => (
   last_used_at: toTimestamp(row.last_used_at),
   revoked_at: toTimestamp(row.revoked_at),
   replaced_by: row.replaced_by,
+  ...place,
 });

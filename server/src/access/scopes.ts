@@ -75,6 +75,16 @@ export function authorizeAgent(caller: Permissions, operation: Parameters<typeof
 export const missingScopes = (granted: readonly string[], wanted: readonly string[]): string[] =>
   wanted.filter((scope) => !expandScope(scope).every((one) => granted.some((own) => grantsScope(own, one))));
 
+/**
+ * `agents:write` only opens another way to what `*` permits, so a credential with `*` can grant it to a key. An operator with
+ * `tenants:*` can grant `content:read`: the audit log then shows who took the right to read content, and when.
+ */
+export const listGrantableScopes = (scopes: readonly string[]): string[] => [
+  ...scopes,
+  ...(scopes.includes("*") ? [AGENT_SCOPE] : []),
+  ...(missingScopes(scopes, ["tenants:*"]).length === 0 ? [CONTENT_SCOPE] : []),
+];
+
 /** Returns the scopes that both lists grant. */
 export function intersectScopes(one: readonly string[], other: readonly string[]): string[] {
   const [ours, theirs] = [one.flatMap(expandScope), other.flatMap(expandScope)];

@@ -26,13 +26,15 @@ export type ApiKeyDraft = {
   limits: AccessLimits;
   user_id?: string | undefined;
 };
+/** Keys made with a revoked key that stay valid: all of them, or those named. */
+export type KeptKeysDraft = { keep_children?: boolean | undefined; keep_keys?: string[] | undefined };
 type KeyStore = {
   create(draft: ApiKeyDraft): Promise<NewApiKey>;
   list(page: PageRequest): Promise<ApiKeyPage>;
   get(keyId: string): Promise<ApiKey>;
   update(keyId: string, change: Partial<Omit<ApiKeyDraft, "user_id">>): Promise<ApiKey>;
   rotate(keyId: string, overlapSeconds: number): Promise<NewApiKey>;
-  revoke(keyId: string): Promise<ApiKey>;
+  revoke(keyId: string, kept?: KeptKeysDraft): Promise<ApiKey>;
   issueToken(request: TokenRequest): Promise<Token>;
 };
 

@@ -1,7 +1,7 @@
 // Reports the usage of the caller's tenant, what is left of its budgets, and what it stores.
 import type { RequestContext } from "../access/request-context.ts";
 import { authorize } from "../access/scopes.ts";
-import type { Caller } from "../db/access/caller.ts";
+import { limitHolders } from "../db/access/caller.ts";
 import { findTenant } from "../db/access/tenants.ts";
 import { type BudgetRow, listBudgets, TENANT_BUDGET_HOLDER } from "../db/money/budgets.ts";
 import { sumUsage } from "../db/money/usage.ts";
@@ -29,10 +29,11 @@ export async function reportUsage(
   // The limits of other keys are what `keys.list` shows.
   if (withKeys) authorize(caller, LIST_KEYS);
   const token_id = caller.token?.token_id;
+  const key_holders = limitHolders(caller).map(({ holder_id }) => holder_id);
   const [data, totals, budgets, stored] = await Promise.all([
     sumUsage(database, caller.tenant_id, { from, to, by: filter.by, limit: MAX_ROWS + 1 }),
     sumUsage(database, caller.tenant_id, { from, to, by: [], limit: 1 }),
-    listBudgets(database, caller.tenant_id, { key_id: caller.key_id, token_id }, { withKeys }),
+    listBudgets(database, caller.tenant_id, { key_holders, token_id }, { withKeys }),
     readStorageUsage(database, caller.tenant_id),
   ]);
   if (data.length > MAX_ROWS)
@@ -43,7 +44,7 @@ export async function reportUsage(
     to,
     data,
     total: totals[0]!,
-    budgets: budgets.map((row) => renderBudget(row, caller)),
+    budgets: budgets.map((row) => renderBudget(row, key_holders)),
     storage: { ...stored, bytes_limit: storageLimits.bytes ?? null, files_limit: storageLimits.files ?? null },
   };
 }
@@ -98,8 +99,8 @@ const toIsoDate = (milliseconds: number) => new Date(milliseconds).toISOString()
 const rangeFault = (path: string, message: string) =>
   new Fault("validation_error", { errors: [{ path, code: "out_of_range", message }] });
 
-function renderBudget(row: BudgetRow, { key_id }: Pick<Caller, "key_id">): Usage["budgets"][number] {
-  const isKey = row.key_name !== null || row.holder_id === key_id;
+function renderBudget(row: BudgetRow, key_holders: string[]): Usage["budgets"][number] {
+  const isKey = row.key_name !== null || key_holders.includes(row.holder_id);
   return {
     of: row.holder_id === TENANT_BUDGET_HOLDER ? "tenant" : isKey ? "key" : "token",
     key_id: isKey ? row.holder_id : null,

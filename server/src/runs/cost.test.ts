@@ -212,8 +212,13 @@ describe("the spender of a run", () => {
   it("is the key alone, if there is no token or the token has no spending limit", async () => {
     const caller = createCallerRecord({ tenant_id: v7(), key_id: v7() });
     const token = { token_id: v7(), max_spend: null };
-    expect(await resolveSpender(database.db, caller)).toEqual({ key_id: caller.key_id });
-    expect(await resolveSpender(database.db, { ...caller, token })).toEqual({ key_id: caller.key_id });
+    const spender = { key_id: caller.key_id, key_holders: [caller.key_id] };
+    expect(await resolveSpender(database.db, caller)).toEqual(spender);
+    expect(await resolveSpender(database.db, { ...caller, token })).toEqual(spender);
+    const above = { holder_id: v7(), limits: {} };
+    expect(await resolveSpender(database.db, { ...caller, ancestors: [above] })).toEqual({
+      ...{ key_id: caller.key_id, key_holders: [above.holder_id, caller.key_id] },
+    });
     expect(await budgetsOf(caller.tenant_id)).toEqual([]);
   });
 
@@ -223,8 +228,8 @@ describe("the spender of a run", () => {
     const tenant_id = v7();
     await database.owner.query(v7(), "insert into tenants (tenant_id, name) values ($1, 'x')", [tenant_id]);
     const caller = createCallerRecord({ tenant_id, key_id: v7(), expires_at, token });
-    for (let n = 0; n < 2; n++)
-      expect(await resolveSpender(database.db, caller)).toEqual({ key_id: caller.key_id, token_id: token.token_id });
+    const spender = { key_id: caller.key_id, key_holders: [caller.key_id], token_id: token.token_id };
+    for (let n = 0; n < 2; n++) expect(await resolveSpender(database.db, caller)).toEqual(spender);
     expect(await budgetsOf(tenant_id)).toEqual([{ holder_id: token.token_id, total: 1_500_000, ends_at: expires_at }]);
   });
 });

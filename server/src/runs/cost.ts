@@ -1,7 +1,7 @@
 // Cost of a run, estimated and actual, at the prices of its acceptance: a later change of the catalogue never changes
 // what an accepted run is charged.
 
-import type { Caller } from "../db/access/caller.ts";
+import { type Caller, limitHolders } from "../db/access/caller.ts";
 import type { Database } from "../db/connect.ts";
 import { insertTokenBudget } from "../db/money/budgets.ts";
 import { Fault } from "../faults.ts";
@@ -96,12 +96,14 @@ export function checkMaxCost(estimate: number | null, maxCost: number | undefine
 }
 
 /**
- * The key and token whose budgets count the run. Creates the budget of a token with a spending limit on its first run.
+ * The keys and the token whose budgets count the run. Creates the budget of a token with a spending limit on its first
+ * run.
  */
 export async function resolveSpender(database: Database, caller: Caller) {
   const { token, key_id, tenant_id, expires_at } = caller;
-  if (token?.max_spend === null || token === null) return { key_id };
+  const spender = { key_id, key_holders: limitHolders(caller).map(({ holder_id }) => holder_id) };
+  if (token?.max_spend === null || token === null) return spender;
   const total = toMicrodollars(token.max_spend)!;
   await insertTokenBudget(database, tenant_id, { token_id: token.token_id, total, ends_at: expires_at });
-  return { key_id, token_id: token.token_id };
+  return { ...spender, token_id: token.token_id };
 }

@@ -19,6 +19,7 @@ export const createCallerRecord = (about: Partial<Known> = {}): Known => ({
   role: "owner",
   scopes: ["*"],
   limits: {},
+  ancestors: [],
   expires_at: null,
   grants_until: null,
   tenant: { weight: 1, limits: {} },

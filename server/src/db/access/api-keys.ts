@@ -10,7 +10,7 @@ import {
 } from "../idempotency-keys.ts";
 import { statement } from "../statement.ts";
 import { type Actor, actorParameters } from "./audit-log.ts";
-import type { Role } from "./caller.ts";
+import type { LimitHolder, Role } from "./caller.ts";
 
 /** What authentication needs to know of a key. */
 export type KeyHolder = {
@@ -20,24 +20,48 @@ export type KeyHolder = {
   role: Role;
   scopes: string[];
   limits: JsonObject;
+  /** The first key of its rotation, or its own ID. */
+  holder_id: string;
+  /** The keys it was made with, from the root. */
+  ancestors: (LimitHolder & { scopes: string[] })[];
+  /** When it or a key above it expires. */
   expires_at: Date | null;
   weight: number;
   tenant_limits: JsonObject;
   is_suspended: boolean;
 };
 
+const isInForce = (key: string) =>
+  `${key}.revoked_at is null and (${key}.expires_at is null or ${key}.expires_at > now())`;
+
+/** A key is valid as long as all keys above it are. Of a key above it that was rotated, the newest one counts. */
 const findHolderSql = (condition: string) => `
-  select key_id, tenant_id, user_id, members.role, scopes, api_keys.limits, expires_at, tenants.weight,
+  select api_keys.key_id, tenant_id, user_id, members.role, api_keys.scopes, api_keys.limits,
+    key_holder(api_keys.key_id, holder_ids) as holder_id, above.ancestors,
+    least(api_keys.expires_at, above.expires_at) as expires_at, tenants.weight,
     tenants.limits as tenant_limits, tenants.suspended_at is not null as is_suspended
   from api_keys join members using (tenant_id, user_id) join tenants using (tenant_id)
-  where ${condition} and revoked_at is null and (expires_at is null or expires_at > now()) and removed_at is null`;
+  cross join lateral (
+    select coalesce(jsonb_agg(jsonb_build_object('holder_id', holder_id, 'limits', valid.limits, 'scopes', valid.scopes)
+        order by place), '[]') as ancestors,
+      min(valid.expires_at) as expires_at, bool_and(valid.limits is not null) as are_valid
+    from unnest(keys_above(api_keys.holder_ids)) with ordinality as own (holder_id, place)
+    left join lateral (
+      select one.limits, one.scopes, one.expires_at from api_keys as one
+      where (one.key_id = own.holder_id or one.holder_ids @> array[own.holder_id])
+        and key_holder(one.key_id, one.holder_ids) = own.holder_id and one.tenant_id = api_keys.tenant_id
+        and ${isInForce("one")}
+      order by one.replaced_by is not null, one.key_id desc limit 1
+    ) as valid on true
+  ) as above
+  where ${condition} and ${isInForce("api_keys")} and removed_at is null and are_valid is not false`;
 
-const FIND_HOLDER = statement("keys.find_holder", findHolderSql("digest = :digest")).columns<{
-  is_suspended: boolean;
-}>();
-const FIND_HOLDER_BY_ID = statement("keys.find_holder_by_id", findHolderSql("key_id = :key_id")).columns<{
-  is_suspended: boolean;
-}>();
+type HolderColumns = Pick<KeyHolder, "holder_id" | "ancestors" | "expires_at" | "is_suspended">;
+const FIND_HOLDER = statement("keys.find_holder", findHolderSql("api_keys.digest = :digest")).columns<HolderColumns>();
+const FIND_HOLDER_BY_ID = statement(
+  "keys.find_holder_by_id",
+  findHolderSql("api_keys.key_id = :key_id"),
+).columns<HolderColumns>();
 
 /** The holder of an active key, of any tenant. */
 export async function findKeyHolder(
@@ -74,37 +98,45 @@ export type ApiKeyRow = {
   last_used_at: Date | null;
   revoked_at: Date | null;
   replaced_by: string | null;
+  /** The keys whose limits count its use: those it was made with, from the root, and itself. Empty: only itself. */
+  holder_ids: string[];
 };
 const API_KEY_COLUMNS =
-  "key_id, user_id, name, hint, scopes, limits, created_at, expires_at, last_used_at, revoked_at, replaced_by";
+  "key_id, user_id, name, hint, scopes, limits, created_at, expires_at, last_used_at, revoked_at, replaced_by, holder_ids";
 
 export type NewApiKeyRow = Pick<
   ApiKeyRow,
   "key_id" | "user_id" | "name" | "hint" | "scopes" | "limits" | "expires_at"
 > & {
   digest: Buffer;
+  /** The key it is made with; null for a root. */
+  parent_key_id: string | null;
   idempotency?: NewIdempotencyKey | undefined;
 };
 
 const INSERT = statement(
   "keys.insert",
-  `with member as (
-     select user_id from members where tenant_id = :tenant_id and user_id = :user_id and removed_at is null
-   ), ${insertIdempotencyKeySql({ kind: "api_key", resource: ":key_id", from: "member" })}, inserted as (
-     insert into api_keys (key_id, tenant_id, user_id, name, digest, hint, scopes, limits, expires_at)
-     select :key_id, :tenant_id, user_id, :name, :digest, :hint, :scopes, :limits, :expires_at? from member
+  `with member as materialized (
+     select user_id, holders_of_new_key(:tenant_id, :key_id, :parent_key_id?) as holder_ids from members
+     where tenant_id = :tenant_id and user_id = :user_id and removed_at is null
+   ), placed as materialized (
+     select user_id, holder_ids from member where holder_ids is not null
+   ), ${insertIdempotencyKeySql({ kind: "api_key", resource: ":key_id", from: "placed" })}, inserted as (
+     insert into api_keys (key_id, tenant_id, user_id, name, digest, hint, scopes, limits, expires_at, holder_ids)
+     select :key_id, :tenant_id, user_id, :name, :digest, :hint, :scopes, :limits, :expires_at?, holder_ids from placed
      where ${IDEMPOTENCY_KEY_IS_FREE}
      returning ${API_KEY_COLUMNS}
    ), audit_entry as (
      insert into audit_log (tenant_id, user_id, key_id, action, subject, details)
      select :tenant_id, :actor_user_id, :actor_key_id?, 'keys.create', key_id::text, jsonb_build_object(
-       'user_id', user_id, 'scopes', scopes, 'limits', limits, 'expires_at', expires_at)
+       'user_id', user_id, 'scopes', scopes, 'limits', limits, 'expires_at', expires_at,
+       'parent_key_id', :parent_key_id?::uuid)
      from inserted
    )
    select ${API_KEY_COLUMNS} from inserted`,
 );
 
-/** Undefined if another request holds the idempotency key, or if there is no such member. */
+/** Undefined if another request holds the idempotency key, or if there is no such member or no valid parent. */
 export async function insertApiKey(db: Database, actor: Actor, key: NewApiKeyRow): Promise<ApiKeyRow | undefined> {
   const [row] = await db.execute(INSERT, {
     tenant_id: actor.tenant_id,
@@ -114,6 +146,7 @@ export async function insertApiKey(db: Database, actor: Actor, key: NewApiKeyRow
     name: key.name,
     digest: key.digest,
     hint: key.hint,
+    parent_key_id: key.parent_key_id,
     scopes: key.scopes,
     limits: key.limits,
     expires_at: key.expires_at,
@@ -155,6 +188,52 @@ export async function listApiKeys(
   limit: number,
 ): Promise<ApiKeyRow[]> {
   return db.execute(LIST, { tenant_id: tenantId, before, user_id: userId, limit });
+}
+
+/** What the tree of keys says about a key. `descendants`: keys in force that its revocation takes along. */
+export type KeyPlace = { parent_key_id: string | null; descendants: number };
+
+const LIST_PLACES = statement(
+  "keys.list_places",
+  `with keys as materialized (
+     select key_id, key_holder(key_id, holder_ids) as holder_id, holder_ids[cardinality(holder_ids) - 1] as parent_id,
+       holder_ids, replaced_by, ${isInForce("api_keys")} as is_in_force
+     from api_keys where tenant_id = :tenant_id
+   ), newest as (
+     select distinct on (holder_id) holder_id, key_id from keys
+     order by holder_id, replaced_by is not null, key_id desc
+   ), below as (
+     select above.holder_id, count(*)::int as descendants
+     from keys cross join unnest(keys_above(holder_ids)) as above (holder_id)
+     where is_in_force group by above.holder_id
+   )
+   select keys.key_id, case when newest.key_id is not null then newest.key_id end as parent_key_id,
+     case when keys.replaced_by is null then coalesce(descendants, 0) else 0 end as descendants
+   from keys left join newest on newest.holder_id = keys.parent_id left join below on below.holder_id = keys.holder_id
+   where keys.key_id = any(:key_ids::uuid[])`,
+).columns<KeyPlace>();
+
+/** By the ID of the key. The parent is the newest key of its rotation. */
+export async function listKeyPlaces(db: Database, tenantId: string, keyIds: string[]): Promise<Map<string, KeyPlace>> {
+  const rows = await db.execute(LIST_PLACES, { tenant_id: tenantId, key_ids: keyIds });
+  return new Map(rows.map(({ key_id, ...place }) => [key_id, place]));
+}
+
+const LIST_ABOVE = statement(
+  "keys.list_above",
+  `select distinct on (key_holder(key_id, holder_ids)) scopes, limits, expires_at from api_keys
+   where tenant_id = :tenant_id and key_holder(key_id, holder_ids) = any(:holder_ids::uuid[]) and ${isInForce("api_keys")}
+   order by key_holder(key_id, holder_ids), replaced_by is not null, key_id desc`,
+);
+
+/** The rights of the keys above a key. */
+export async function listKeysAbove(
+  db: Database,
+  tenantId: string,
+  { holder_ids }: Pick<ApiKeyRow, "holder_ids">,
+): Promise<Pick<ApiKeyRow, "scopes" | "limits" | "expires_at">[]> {
+  const above = holder_ids.slice(0, -1);
+  return above.length === 0 ? [] : db.execute(LIST_ABOVE, { tenant_id: tenantId, holder_ids: above });
 }
 
 export type ApiKeyChange = Partial<Pick<ApiKeyRow, "name" | "scopes" | "limits" | "expires_at">>;
@@ -199,18 +278,21 @@ export async function updateApiKey(
 
 const ROTATE = statement(
   "keys.rotate",
-  `with old as (
-     select key_id, tenant_id, user_id, name, scopes, limits, expires_at from api_keys
+  `with locked as materialized (
+     select lock_key_tree(:tenant_id) as done
+   ), old as (
+     select key_id, tenant_id, user_id, name, scopes, limits, expires_at, key_holders(key_id, holder_ids) as holder_ids
+     from locked cross join api_keys
      where tenant_id = :tenant_id and key_id = :old_key_id and scopes = :expected_scopes::text[] and revoked_at is null
        and replaced_by is null and (expires_at is null or expires_at > now())
-     for update
+     for update of api_keys
    ), ending as (
      update api_keys set replaced_by = :key_id, updated_at = now(),
        expires_at = least(old.expires_at, now() + make_interval(secs => :overlap_seconds))
      from old where api_keys.key_id = old.key_id
    ), inserted as (
-     insert into api_keys (key_id, tenant_id, user_id, name, digest, hint, scopes, limits, expires_at)
-     select :key_id, tenant_id, user_id, name, :digest, :hint, scopes, limits, expires_at from old
+     insert into api_keys (key_id, tenant_id, user_id, name, digest, hint, scopes, limits, expires_at, holder_ids)
+     select :key_id, tenant_id, user_id, name, :digest, :hint, scopes, limits, expires_at, holder_ids from old
      returning ${API_KEY_COLUMNS}
    ), audit_entry as (
      insert into audit_log (tenant_id, user_id, key_id, action, subject, details)
@@ -222,7 +304,8 @@ const ROTATE = statement(
 );
 
 /**
- * Inserts a key with the rights of the old one, which expires after the overlap. Undefined if the old key is not
+ * Inserts a key with the rights of the old one, which expires after the overlap, and with its place in the tree.
+ * Undefined if the old key is not
  * active.
  */
 export async function rotateApiKey(
@@ -252,26 +335,45 @@ export async function rotateApiKey(
 
 const REVOKE = statement(
   "keys.revoke",
-  `with revoked as (
-     update api_keys set revoked_at = now(), updated_at = now()
-     where tenant_id = :tenant_id and key_id = :key_id and revoked_at is null
-     returning tenant_id, key_id, name, hint, user_id, revoked_at
+  `with changed as materialized (
+     select key_id, name, hint, user_id, revoked_at
+     from revoke_key_tree(:tenant_id, :key_id, :keep_children, :kept_key_ids::uuid[])
    ), event as (
      insert into events (run_id, event_id, tenant_id, type, data)
-     select :event_id, :event_id, tenant_id, 'api_key.revoked', jsonb_build_object('key_id', key_id, 'name', name,
+     select event_id, event_id, :tenant_id, 'api_key.revoked', jsonb_build_object('key_id', key_id, 'name', name,
        'hint', hint, 'user_id', user_id, 'revoked_by', :actor_user_id::text, 'revoked_at', revoked_at)
-     from revoked
+     from changed cross join lateral (
+       select case when key_id = :key_id then :event_id::uuid else
+         (substr(:event_id::uuid::text, 1, 24) || right(md5(key_id::text || :event_id::uuid::text), 12))::uuid end
+         as event_id
+     ) as own
+     where revoked_at is not null
    )
-   insert into audit_log (tenant_id, user_id, key_id, action, subject)
-   select :tenant_id, :actor_user_id, :actor_key_id?, 'keys.revoke', key_id::text from revoked`,
+   insert into audit_log (tenant_id, user_id, key_id, action, subject, details)
+   select :tenant_id, :actor_user_id, :actor_key_id?,
+     case when revoked_at is null then 'keys.keep' else 'keys.revoke' end, key_id::text,
+     case when key_id = :key_id then '{}' else jsonb_build_object('revoked_parent', :key_id::uuid) end
+   from changed order by key_id`,
 );
 
-/** Idempotent: revoking a revoked key changes nothing and inserts no second event. */
-export async function revokeApiKey(db: Database, actor: Actor, keyId: string, eventId: string): Promise<void> {
+/** `keepChildren`: all keys made with it stay valid, or `keptKeyIds` of them. */
+export type KeptKeys = { keepChildren: boolean; keptKeyIds: string[] };
+
+/**
+ * Revokes a key with its descendants, except those that are kept, which move to the nearest key above that stays. The
+ * audit log has an entry for each. Idempotent: revoking a revoked key changes nothing and inserts no second event.
+ */
+export async function revokeApiKey(
+  db: Database,
+  actor: Actor,
+  { keyId, eventId, keepChildren, keptKeyIds }: KeptKeys & { keyId: string; eventId: string },
+): Promise<void> {
   await db.execute(REVOKE, {
     tenant_id: actor.tenant_id,
     ...actorParameters(actor),
     key_id: keyId,
     event_id: eventId,
+    keep_children: keepChildren,
+    kept_key_ids: keptKeyIds,
   });
 }

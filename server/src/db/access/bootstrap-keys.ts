@@ -17,8 +17,8 @@ const UPSERT_DEVELOPMENT_KEY = statement(
   `with owner as (
      insert into members (tenant_id, user_id, role) values (:tenant_id, :user_id, 'owner') on conflict do nothing
    ), revoked as (
-     update api_keys set revoked_at = now() where key_id = :key_id and :digest?::bytea is null and revoked_at is null
-     returning key_id
+     select key_id from revoke_key_tree(:tenant_id, case when :digest?::bytea is null then :key_id::uuid end, true, '{}')
+     where revoked_at is not null
    ), registered as (
      insert into api_keys (key_id, tenant_id, user_id, name, digest, hint, scopes)
      select :key_id, :tenant_id, :user_id, 'The key of the settings', :digest?, :hint?, :scopes
@@ -33,7 +33,10 @@ const UPSERT_DEVELOPMENT_KEY = statement(
    ) as changes`,
 );
 
-/** The key from the settings is valid as long as it is set; without one, the earlier one is revoked. */
+/**
+ * The key from the settings is valid as long as it is set; without one, the earlier one is revoked. The keys made with
+ * it stay: a setting that is removed after the set-up stops no program.
+ */
 export async function upsertDevelopmentKey(db: Database, secret: KeyDigest | undefined): Promise<void> {
   await db.execute(UPSERT_DEVELOPMENT_KEY, {
     tenant_id: FIRST_TENANT,

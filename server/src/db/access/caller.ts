@@ -9,6 +9,12 @@ export type Role = "owner" | "developer" | "viewer";
 /** How a session of the console began: with a one-time code, an API key, or an identity provider. */
 export type SignInMethod = "code" | "key" | "oidc";
 
+/**
+ * A key whose limits count something. `holder_id` is its ID or, after rotations, the ID of the first key: old and new
+ * key count together.
+ */
+export type LimitHolder = { holder_id: string; limits: JsonObject };
+
 export type Caller = ResourceOwner & {
   /** Null for a token of an external issuer: no API key stands behind it. */
   key_id: string | null;
@@ -16,6 +22,10 @@ export type Caller = ResourceOwner & {
   scopes: readonly string[];
   /** Limits of the key. A limit that is missing is not enforced per key. */
   limits: JsonObject;
+  /** The keys that the key was made with, from the root. Their limits count what it does, too. */
+  ancestors: readonly LimitHolder[];
+  /** What the limits of the key are counted by, if that is not its ID: the first key of its rotation. */
+  holder_id?: string;
   /** When the credential expires; null if it does not. */
   expires_at: Date | null;
   /** When keys that this credential creates or changes must expire at the latest; null if they need not. */
@@ -26,3 +36,12 @@ export type Caller = ResourceOwner & {
   /** Set if the credential is a session of the console. `last_login_at` is null if it is not known. */
   session?: { session_id: string; method: SignInMethod; last_login_at: Date | null };
 };
+
+/** The keys whose limits count what a caller does, from the root to its own. Empty if no key stands behind it. */
+export const limitHolders = ({
+  key_id,
+  holder_id = key_id ?? undefined,
+  ancestors,
+  limits,
+}: Pick<Caller, "key_id" | "holder_id" | "ancestors" | "limits">): LimitHolder[] =>
+  holder_id === undefined ? [] : [...ancestors, { holder_id, limits }];

@@ -73,7 +73,9 @@ const LIST_BUDGETS = statement(
      case when day = day_of(now()) then day_used else 0 end as day_used,
      case when month = month_of(now()) then month_used else 0 end as month_used
    from budgets
-   where tenant_id = :tenant_id and (holder_id = '${TENANT_BUDGET_HOLDER}' or holder_id = :key_id?::uuid) and is_limited
+   where tenant_id = :tenant_id and is_limited and (holder_id = '${TENANT_BUDGET_HOLDER}' or holder_id in (
+     select unnest(key_holders(key_id, holder_ids)) from api_keys
+     where tenant_id = :tenant_id and key_id = :key_id?::uuid))
    order by holder_id`,
 ).columns<{ is_tenant: boolean; day_used: number; month_used: number }>();
 

@@ -547,8 +547,8 @@ export type StatementTypes = {
     parameters: {
       tenant_id: string;
       user_id: string;
-      key_id: string;
       digest: Buffer | null | undefined;
+      key_id: string;
       hint: string | null | undefined;
       scopes: readonly string[];
     };
@@ -1481,6 +1481,7 @@ export type StatementTypes = {
       last_used_at: Date | null;
       revoked_at: Date | null;
       replaced_by: string | null;
+      holder_ids: string[];
     };
   };
   "keys.find_holder": {
@@ -1494,6 +1495,8 @@ export type StatementTypes = {
       role: ColumnTypes["members.role"];
       scopes: string[];
       limits: ColumnTypes["api_keys.limits"];
+      holder_id: string | null;
+      ancestors: unknown;
       expires_at: Date | null;
       weight: number;
       tenant_limits: ColumnTypes["tenants.limits"];
@@ -1511,6 +1514,8 @@ export type StatementTypes = {
       role: ColumnTypes["members.role"];
       scopes: string[];
       limits: ColumnTypes["api_keys.limits"];
+      holder_id: string | null;
+      ancestors: unknown;
       expires_at: Date | null;
       weight: number;
       tenant_limits: ColumnTypes["tenants.limits"];
@@ -1520,10 +1525,11 @@ export type StatementTypes = {
   "keys.insert": {
     parameters: {
       tenant_id: string;
+      key_id: string;
+      parent_key_id: string | null | undefined;
       user_id: string;
       idempotency_key: string | null | undefined;
       fingerprint: Buffer | null | undefined;
-      key_id: string;
       name: string;
       digest: Buffer;
       hint: string;
@@ -1545,6 +1551,7 @@ export type StatementTypes = {
       last_used_at: Date | null;
       revoked_at: Date | null;
       replaced_by: string | null;
+      holder_ids: string[];
     };
   };
   "keys.list": {
@@ -1566,6 +1573,29 @@ export type StatementTypes = {
       last_used_at: Date | null;
       revoked_at: Date | null;
       replaced_by: string | null;
+      holder_ids: string[];
+    };
+  };
+  "keys.list_above": {
+    parameters: {
+      tenant_id: string;
+      holder_ids: readonly string[];
+    };
+    row: {
+      scopes: string[];
+      limits: ColumnTypes["api_keys.limits"];
+      expires_at: Date | null;
+    };
+  };
+  "keys.list_places": {
+    parameters: {
+      tenant_id: string;
+      key_ids: readonly string[];
+    };
+    row: {
+      key_id: string;
+      parent_key_id: string | null;
+      descendants: number | null;
     };
   };
   "keys.record_use": {
@@ -1578,8 +1608,10 @@ export type StatementTypes = {
     parameters: {
       tenant_id: string;
       key_id: string;
-      event_id: string;
+      keep_children: boolean;
+      kept_key_ids: readonly string[];
       actor_user_id: string;
+      event_id: string;
       actor_key_id: string | null | undefined;
     };
     row: Record<never, never>;
@@ -1608,6 +1640,7 @@ export type StatementTypes = {
       last_used_at: Date | null;
       revoked_at: Date | null;
       replaced_by: string | null;
+      holder_ids: string[];
     };
   };
   "keys.update": {
@@ -1636,6 +1669,7 @@ export type StatementTypes = {
       last_used_at: Date | null;
       revoked_at: Date | null;
       replaced_by: string | null;
+      holder_ids: string[];
     };
   };
   "leases.acquire": {
@@ -3059,18 +3093,19 @@ export type StatementTypes = {
     parameters: {
       runs: JsonParameter;
       tenant_open_limit: number | null | undefined;
-      key_open_limit: number | null | undefined;
+      open_limit_holders: readonly string[];
       tenant_id: string;
-      key_id: string | null | undefined;
+      key_open_limits: readonly number[];
       storage_bytes_limit: number | null | undefined;
       stored_files_limit: number | null | undefined;
       amount: number | null | undefined;
       budget_holders: readonly string[];
+      key_id: string | null | undefined;
     };
     row: {
       reached: string | null;
       reached_by: string | null;
-      is_below_open_limit: boolean | null;
+      open_limit_of: string | null;
       has_free_storage: boolean | null;
       run_id: string;
       created_at: Date;
@@ -3885,11 +3920,11 @@ export type StatementTypes = {
   };
   "token_buckets.take": {
     parameters: {
-      bucket: string;
-      capacity: number;
-      per_second: number;
-      want: number;
-      back: number;
+      buckets: readonly string[];
+      capacities: readonly number[];
+      per_second: readonly number[];
+      wanted: readonly number[];
+      returned: readonly number[];
     };
     row: {
       granted: number | null;

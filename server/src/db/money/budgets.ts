@@ -7,22 +7,39 @@ import { statement } from "../statement.ts";
 /** The holder id of the tenant's own budget. */
 export const TENANT_BUDGET_HOLDER = "00000000-0000-0000-0000-000000000000";
 
-/** The key and token whose budgets count a run, beside the tenant's. */
-export type Spender = { key_id?: string | null | undefined; token_id?: string | undefined };
+/** The keys and the token whose budgets count a run, beside the tenant's. */
+export type Spender = {
+  key_id?: string | null | undefined;
+  /** The holders of the limits of the key: those above it, from the root, and its own last. Default: the key. */
+  key_holders?: string[] | undefined;
+  token_id?: string | undefined;
+};
 
-export const budgetHolders = ({ key_id, token_id }: Spender): string[] => [
+const listKeyHolders = ({ key_id, key_holders = key_id ? [key_id] : [] }: Spender): string[] => key_holders;
+
+export const budgetHolders = (spender: Spender): string[] => [
   TENANT_BUDGET_HOLDER,
-  ...(key_id ? [key_id] : []),
-  ...(token_id ? [token_id] : []),
+  ...listKeyHolders(spender),
+  ...(spender.token_id ? [spender.token_id] : []),
 ];
+
+/** Whose limit it is. `key_id`: of a key above the caller's. */
+export type LimitOwner = { of: "tenant" | "key" | "parent_key" | "token"; key_id?: string };
+
+export function describeLimitOwner(holderId: string, spender: Spender): LimitOwner {
+  if (holderId === TENANT_BUDGET_HOLDER) return { of: "tenant" };
+  const holders = listKeyHolders(spender);
+  if (holderId === holders.at(-1)) return { of: "key" };
+  return holders.includes(holderId) ? { of: "parent_key", key_id: holderId } : { of: "token" };
+}
 
 export type BudgetLimitKind = "price" | "balance" | "day" | "month" | "total";
 type BudgetRefusal = { reached: BudgetLimitKind; reached_by: string; amount: number | null };
 
-export function toBudgetFault({ reached, reached_by, amount }: BudgetRefusal, { key_id }: Spender): Fault {
+export function toBudgetFault({ reached, reached_by, amount }: BudgetRefusal, spender: Spender): Fault {
   if (reached === "price") return new Fault("spend_limit_reached", { reason: "price_unknown" });
-  const of = reached_by === TENANT_BUDGET_HOLDER ? "tenant" : reached_by === key_id ? "key" : "token";
-  const details = { limit: reached, of, estimate: amount === null ? null : amount / 1e6 };
+  const owner = describeLimitOwner(reached_by, spender);
+  const details = { limit: reached, ...owner, estimate: amount === null ? null : amount / 1e6 };
   return new Fault(reached === "balance" ? "insufficient_credits" : "spend_limit_reached", details);
 }
 
@@ -64,9 +81,14 @@ const LIST = statement(
   `select budgets.holder_id, is_prepaid, available, day_limit, month_limit, total_limit, total_used,
      case when day = day_of(now()) then day_used else 0 end as day_used,
      case when month = month_of(now()) then month_used else 0 end as month_used,
-     day_held, month_held, total_held, case when api_keys.key_id is not null then api_keys.name end as key_name
+     day_held, month_held, total_held, case when named.is_in_use is not null then named.name end as key_name
    from budgets
-   left join api_keys on api_keys.key_id = budgets.holder_id and api_keys.tenant_id = :tenant_id
+   left join (
+     select distinct on (key_holder(key_id, holder_ids)) key_holder(key_id, holder_ids) as holder_id, name,
+       revoked_at is null as is_in_use
+     from api_keys where tenant_id = :tenant_id
+     order by key_holder(key_id, holder_ids), replaced_by is not null, key_id desc
+   ) as named on named.holder_id = budgets.holder_id
    cross join lateral (
      select coalesce(sum(reserved) filter (where day_of(runs.created_at) = day_of(now())), 0)::bigint as day_held,
        coalesce(sum(reserved) filter (where month_of(runs.created_at) = month_of(now())), 0)::bigint as month_held,
@@ -75,9 +97,9 @@ const LIST = statement(
      where open_runs.tenant_id = :tenant_id and budgets.holder_id = any(open_runs.budget_holders)
    ) as open_reserves
    where budgets.tenant_id = :tenant_id and is_limited and (budgets.holder_id = any(:holders::uuid[])
-     or (:with_keys::boolean and api_keys.key_id is not null and api_keys.revoked_at is null))
+     or (:with_keys::boolean and named.is_in_use))
    order by budgets.holder_id`,
-).columns<Pick<BudgetRow, "day_used" | "month_used" | "day_held" | "month_held" | "total_held">>();
+).columns<Pick<BudgetRow, "key_name" | "day_used" | "month_used" | "day_held" | "month_held" | "total_held">>();
 
 /** The budgets that count the runs of this caller, the tenant's first. `withKeys`: also those of all other keys. */
 export async function listBudgets(

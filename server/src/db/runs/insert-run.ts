@@ -5,13 +5,18 @@ import type { ResourceOwner } from "../access/caller.ts";
 import type { Database } from "../connect.ts";
 import { gather } from "../gather.ts";
 import type { NewIdempotencyKey } from "../idempotency-keys.ts";
-import { type BudgetLimitKind, budgetHolders, toBudgetFault } from "../money/budgets.ts";
+import { type BudgetLimitKind, budgetHolders, describeLimitOwner, toBudgetFault } from "../money/budgets.ts";
 import { statement } from "../statement.ts";
 import type { SealedSecret } from "../webhooks/secrets.ts";
 import type { RunRow } from "./runs.ts";
 import { HAS_FREE_STORAGE, type StorageLimits, storageParameters, toStorageFault } from "./storage-usage.ts";
 
-export type OpenRunLimits = { tenant?: number | undefined; key?: number | undefined };
+/** `parents`: of keys above the caller's that have such a limit. */
+export type OpenRunLimits = {
+  tenant?: number | undefined;
+  key?: number | undefined;
+  parents?: { holder_id: string; max: number }[];
+};
 
 /** What the end of a run is signed with, and how many days it is kept. */
 export type RunWebhookSecret = SealedSecret & { retentionDays: number };
@@ -35,6 +40,8 @@ export type NewRun = ResourceOwner &
     idempotency?: NewIdempotencyKey | undefined;
     event_id: string;
     key_id?: string | null | undefined;
+    /** The key and the keys above it, whose limits count the run; the key last. Default: the key. */
+    key_holders?: string[] | undefined;
     token_id?: string | undefined;
     /** What it is expected to cost, in micro-dollars; null if unknown. */
     estimate?: number | null;
@@ -64,11 +71,11 @@ const INSERT = statement(
        traceparent text)
    ), admission as materialized (
      select (budget_check).reached, (budget_check).reached_by, (budget_check).from_balance, (budget_check).holders,
-       is_below_open_limit, has_free_storage
+       open_limit_of, has_free_storage
      from (
-       select coalesce(:tenant_open_limit?::int, :key_open_limit?::int) is null
-           or is_below_open_run_limit(:tenant_id, :tenant_open_limit?, :key_id?, :key_open_limit?)
-           as is_below_open_limit,
+       select case when :tenant_open_limit?::int is not null or :open_limit_holders::uuid[] <> '{}' then
+           reached_open_run_limit(:tenant_id, :tenant_open_limit?, :open_limit_holders::uuid[], :key_open_limits::int[])
+         end as open_limit_of,
          ${HAS_FREE_STORAGE} as has_free_storage,
          case when :amount?::bigint is distinct from 0 and exists (
            select from budgets where tenant_id = :tenant_id and holder_id = any(:budget_holders::uuid[]) and is_limited)
@@ -79,7 +86,7 @@ const INSERT = statement(
      select run_id, user_id, operation, run_type, inputs, given_fields, plan, metadata, warnings, parent_run_id,
        root_run_id, depth, webhook_url, model, provider, lane, deadline_seconds, estimate, idempotency_key, fingerprint,
        traceparent, from_balance, holders
-     from given, admission where reached is null and is_below_open_limit and has_free_storage
+     from given, admission where reached is null and open_limit_of is null and has_free_storage
    ), idempotency as (
      insert into idempotency_keys (tenant_id, key, fingerprint, resource_kind, resource_id)
      select :tenant_id, idempotency_key, fingerprint, 'run', run_id from admitted
@@ -117,11 +124,11 @@ const INSERT = statement(
      select :tenant_id, run_id, secret_id, secret_key_id, sealed_secret, now() + make_interval(days => secret_days)
      from accepted join given using (run_id) where secret_id is not null
    )
-   select reached, reached_by, is_below_open_limit, has_free_storage, run_id, created_at
+   select reached, reached_by, open_limit_of, has_free_storage, run_id, created_at
    from admission left join accepted on true`,
 ).columns<{
   reached: BudgetLimitKind | null;
-  is_below_open_limit: boolean;
+  open_limit_of: string | null;
   has_free_storage: boolean;
 }>();
 
@@ -134,6 +141,7 @@ const accept = gather<NewRun, Outcome>({
     JSON.stringify([
       run.tenant_id,
       run.key_id,
+      run.key_holders,
       run.token_id,
       run.openRunLimits,
       run.storageLimits,
@@ -151,7 +159,7 @@ async function insertAll(db: Database, runs: NewRun[]): Promise<Outcome[]> {
     budget_holders: budgetHolders(first),
     amount: first.estimate == null ? null : runs.reduce((sum, { estimate }) => sum + estimate!, 0),
     tenant_open_limit: lessOthers(first.openRunLimits?.tenant, others),
-    key_open_limit: lessOthers(first.openRunLimits?.key, others),
+    ...keyOpenLimitParameters(first, others),
     ...storageParameters(first.storageLimits),
     runs: JSON.stringify(runs.map(toRecord)),
   });
@@ -166,18 +174,34 @@ async function insertAll(db: Database, runs: NewRun[]): Promise<Outcome[]> {
 
 const lessOthers = (limit: number | undefined, others: number) => (limit === undefined ? undefined : limit - others);
 
+/** Of the key and the keys above it, as far as they have such a limit. */
+function keyOpenLimitParameters({ openRunLimits, key_id, key_holders }: NewRun, others: number) {
+  const { parents = [], key } = openRunLimits ?? {};
+  const holder_id = key_holders?.at(-1) ?? key_id;
+  const own = key !== undefined && holder_id ? [{ holder_id, max: key }] : [];
+  const limits = [...parents, ...own];
+  return {
+    open_limit_holders: limits.map(({ holder_id }) => holder_id),
+    key_open_limits: limits.map(({ max }) => max - others),
+  };
+}
+
 function toRefusal(
   row: {
     reached: BudgetLimitKind | null;
     reached_by: string | null;
-    is_below_open_limit: boolean;
+    open_limit_of: string | null;
     has_free_storage: boolean;
   },
   run: NewRun,
 ): Fault | undefined {
   if (row.reached)
     return toBudgetFault({ reached: row.reached, reached_by: row.reached_by!, amount: run.estimate ?? null }, run);
-  if (!row.is_below_open_limit) return new Fault("concurrency_limit_reached", { limits: run.openRunLimits });
+  if (row.open_limit_of !== null) {
+    const { tenant, key } = run.openRunLimits ?? {};
+    const owner = describeLimitOwner(row.open_limit_of, run);
+    return new Fault("concurrency_limit_reached", { limits: { tenant, key }, ...owner });
+  }
   if (!row.has_free_storage) return toStorageFault(run.storageLimits);
 }
 

@@ -130,6 +130,11 @@ export const ApiKey = z
     last_used_at: z.iso.datetime().nullable().describe("Last use, to the minute. null: never used"),
     revoked_at: z.iso.datetime().nullable(),
     replaced_by: z.uuid().nullable().describe("ID of the key that replaced it at rotation. null: not rotated"),
+    parent_key_id: z
+      .uuid()
+      .nullable()
+      .describe("Key that created this one. Its limits count this key, too. null: no key above it"),
+    descendants: z.int().describe("Keys in force that were created with this key, and with those. Revoked with it"),
   })
   .meta({ id: "Key" });
 export type ApiKey = z.infer<typeof ApiKey>;

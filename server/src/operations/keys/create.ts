@@ -19,7 +19,9 @@ export const createKey = defineOperation({
     name: keyName(),
     scopes: scopes(SCOPES_DESCRIPTION),
     expires_at: expiry().optional(),
-    limits: limitsField("Limits of the key. They cannot exceed the limits of the key that creates it").default({}),
+    limits: limitsField(
+      "Limits of the key. They cannot exceed the limits of the key that creates it, which count this key, too",
+    ).default({}),
     user_id: userId(
       "Owner of the key. Only owners of the tenant can create keys for other members. Default: you",
     ).optional(),

@@ -6,7 +6,7 @@ const MONTH_SECONDS = 30 * 24 * 60 * 60;
 
 export const rotateKey = defineOperation({
   name: "keys.rotate",
-  summary: "Rotate a key: create its replacement. Both work during the overlap",
+  summary: "Rotate a key: create its replacement. Both work during the overlap and share limits and children",
   http: { method: "POST", path: "/keys/:key_id/rotate", bodies: ["json"], status: 201 },
   changes: "access",
   input: z.object({

@@ -102,12 +102,17 @@ export const credentials: ThreatSection = {
       asset: "accounts",
       entry: "cached authentication",
       threat: "uses a key after it was revoked",
-      control: "a revocation is published to every process; caches live at most 5 s",
+      control:
+        "a revocation is published to every process; caches live at most 5 s; keys created with the key are revoked with it",
       kind: "control and test",
       tests: {
         "server/test/access/authentication.test.ts": ["is refused while it is in use, and stays so"],
         "server/src/access/expiring-cache.test.ts": [
           "shares one lookup between concurrent calls, and keeps a found value for 4 s from the start of its lookup",
+        ],
+        "server/src/access/key-tree.test.ts": [
+          "ends its descendants and no other key, each with an event and an entry of the audit log",
+          "leaves no child that was made or rotated at the same time",
         ],
       },
     },
@@ -117,7 +122,8 @@ export const credentials: ThreatSection = {
       entry: "operations on keys",
       threat: "a key gives itself or a new key more than it has",
       control:
-        "a key manages keys only with the scope for it, never itself, and never above its own scopes, expiry and limits",
+        "a key manages keys only with the scope for it, never itself, and never above its own scopes, expiry and limits; " +
+        "keys form a tree, in which a key counts against all keys above it and manages none of them",
       kind: "control and test",
       tests: {
         "server/test/access/keys.test.ts": [
@@ -125,6 +131,17 @@ export const credentials: ThreatSection = {
           "expires, and can be changed by other keys but not by itself",
         ],
         "server/test/access/authentication.test.ts": ["scopes for managing keys"],
+        "server/src/access/key-tree-limits.test.ts": [
+          "of spending, from 64 parallel callers on two processes",
+          "of open runs, from 64 parallel callers on two processes",
+          "of requests per minute, from 64 parallel callers on two processes",
+        ],
+        "server/src/access/key-tree.test.ts": [
+          "changes, rotates and revokes no key above it",
+          "gets the replacement of its own descendants only",
+          "cannot free its children from its limits by ending itself",
+          "cannot be widened beyond a key above it, also not by a key without limits",
+        ],
       },
     },
     {

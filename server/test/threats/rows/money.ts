@@ -101,12 +101,13 @@ export const money: ThreatSection = {
       asset: "money",
       entry: "a stolen key",
       threat: "spends the whole budget",
-      control: "spending limits for each key, token and tenant",
+      control: "spending limits for each key with all keys created with it, for each token and tenant",
       kind: "control and test",
       tests: {
         "server/src/db/money/ledger.test.ts": [
           "of a key holds beside the tenant's, and neither is taken from where the other refuses",
         ],
+        "server/src/access/key-tree-limits.test.ts": ["of spending, from 64 parallel callers on two processes"],
       },
     },
     {
