@@ -1,5 +1,5 @@
 // `gesso logout`: removes a profile from this machine. A key that `gesso login` created at an identity provider is
-// revoked too; a key that was pasted stays valid, because other programs may use it.
+// revoked too, without the keys created with it. A key that was pasted stays valid, because other programs may use it.
 import { Command } from "commander";
 import { createCliClient } from "../connection.ts";
 import { findProfile, listProfileNames, type Profile, removeProfile, selectProfileName } from "../credentials.ts";
@@ -37,7 +37,7 @@ async function logout(flags: Flags): Promise<number> {
 async function revoke({ url, key, key_id }: Profile): Promise<string> {
   if (!key_id) return `Its API key stays valid. To revoke it, use the console at ${url}/console or gesso keys revoke.`;
   try {
-    await createCliClient({ url, key }).keys.revoke(key_id);
+    await createCliClient({ url, key }).keys.revoke(key_id, { keep_children: true });
     return "Its API key is revoked.";
   } catch {
     return `${url} did not revoke its API key ${key_id}. Revoke it in the console.`;

@@ -1,4 +1,4 @@
-// Revokes a key. The session of the page ends if it was started with this key.
+// Revokes a key and the keys created with it. The session of the page ends if it was started with this key.
 import type { Key } from "@gesso/client";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { keysQuery } from "../api/access.ts";
@@ -30,6 +30,7 @@ export function RevokeKeyDialog({ apiKey, isOwn, onClose }: RevokeKeyDialogProps
       onClose={onClose}
     >
       <p>{text.keys.revokeWhy}</p>
+      {apiKey.descendants > 0 && <p>{text.keys.revokeBelow(apiKey.descendants)}</p>}
       {isOwn && <p>{text.keys.revokeOwn}</p>}
     </ConfirmDialog>
   );

@@ -34,6 +34,7 @@ export const keysText = {
   revoke: "Revoke",
   revokeTitle: (name: string) => `Revoke ${name}?`,
   revokeWhy: "Requests and access tokens with this key are refused within 5 seconds. This cannot be undone.",
+  revokeBelow: (count: number) => `${plural(count, "key")} created with it ${count === 1 ? "is" : "are"} revoked too.`,
   revokeOwn: "This session was started with this key. You are signed out.",
   revokeAction: "Revoke key",
   keep: "Keep",
