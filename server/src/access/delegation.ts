@@ -77,6 +77,12 @@ export function assertMayKeepChildren(caller: Caller, key: PlacedKey): void {
   if (isBound(caller) && !isBelow(caller, key)) throw new Fault("permission_denied", { reason: "keep_children" });
 }
 
+/** Throws if a key was not made with the other one, or with a key below that. */
+export function assertIsBelow(above: PlacedKey, key: PlacedKey): void {
+  if (!key.holder_ids.slice(0, -1).includes(holderOf(above)))
+    throw new Fault("conflict", { retryable: false, reason: "not_a_descendant", key_id: key.key_id });
+}
+
 const holderOf = ({ key_id, holder_ids }: PlacedKey) => holder_ids.at(-1) ?? key_id;
 
 const isBelow = (caller: Caller, key: PlacedKey) =>

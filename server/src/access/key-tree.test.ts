@@ -206,6 +206,18 @@ describe("revoking a key", () => {
     expect((await storeOf(root.caller).get(below.id)).parent_key_id).toBe(grandchild.id);
   });
 
+  it("is refused if it names a key to keep that is unknown, of another tenant, or no descendant", async () => {
+    const [root, foreign] = [await newRoot(), await newRoot()];
+    const { parent, child } = await newLine(root);
+    for (const [id, code] of [
+      [v7(), "route_not_found"],
+      [foreign.id, "route_not_found"],
+      [root.id, "conflict"],
+    ] as const)
+      await expect(storeOf(root.caller).revoke(parent.id, { keep_keys: [id] })).rejects.toMatchObject({ code });
+    expect(await areAccepted(parent, child)).toEqual([true, true]);
+  });
+
   it("leaves no child that was made or rotated at the same time", async () => {
     for (let round = 0; round < 10; round++) {
       const root = await newRoot();

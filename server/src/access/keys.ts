@@ -22,6 +22,7 @@ import type { AccessLimits, ApiKey, NewApiKey } from "../kit/schemas/access.ts";
 import { apiKeyHint, generateApiKey, hashApiKey } from "./api-key.ts";
 import {
   assertCanDelegate,
+  assertIsBelow,
   assertMayKeepChildren,
   assertMayManage,
   assertNotAbove,
@@ -102,6 +103,8 @@ export function createKeyStore(
         assertCanDelegate(caller, { ...row, limits: caller.limits, expires_at: caller.grants_until });
       assertNotAbove(caller, row);
       if (keep_children || keep_keys.length > 0) assertMayKeepChildren(caller, row);
+      // Before anything ends: a mistyped ID must not end the key that should stay.
+      for (const kept of await Promise.all(keep_keys.map(findVisibleKey))) assertIsBelow(row, kept);
       const kept = { keepChildren: keep_children, keptKeyIds: keep_keys };
       await revokeApiKey(database, caller, { keyId, eventId: dependencies.ids.next(), ...kept });
       dependencies.invalidateCredentials();

@@ -66,7 +66,7 @@ function kindOf(operation: Operation, path: string[], schema: Schema): IdKind | 
   if (schema["x-inline"] === true || /(^|_)(run|parent)_ids?$/.test(name)) return "run";
   if (name === "id" && operation.name.startsWith("prompts.")) return "prompt";
   const known: Record<string, IdKind> = {
-    ...{ key_id: "key", model_id: "model", tenant_id: "tenant", user_id: "member" },
+    ...{ key_id: "key", keep_keys: "key", model_id: "model", tenant_id: "tenant", user_id: "member" },
     ...{ webhook_id: "webhook", delivery_id: "delivery", listener_id: "listener" },
   };
   return known[name];

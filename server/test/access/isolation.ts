@@ -79,7 +79,9 @@ async function sendWithId(api: TestApi, key: string, position: IdField, id: stri
   const send = sendOverHttp({ url: api.url, key });
   if (bodies?.includes("json")) return send(method, `/api/v1${place}`, { body: rest });
   if (bodies) return send(method, `/api/v1${place}`, { body: formOf(rest) });
-  const query = new URLSearchParams(Object.entries(rest).map(([name, value]) => [name, String(value)]));
+  // A list is a repeated name.
+  const pairs = Object.entries(rest).flatMap(([name, value]) => [value].flat().map((each) => [name, String(each)]));
+  const query = new URLSearchParams(pairs);
   return send(method, `/api/v1${place}?${query}`);
 }
 
