@@ -135,6 +135,7 @@ function composeAccess(config: Config, { database, clock, ids, provenance }: Ser
         publicUrl: config.PUBLIC_URL,
       }),
       signInLimit: createSignInLimit(clock),
+      issuers,
       issuerIds: config.OIDC_ISSUERS.filter((issuer) => issuer.console).map(({ id }) => id),
     },
   };

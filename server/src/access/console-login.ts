@@ -100,8 +100,12 @@ export function createConsoleLogin(dependencies: ConsoleLoginDependencies): Cons
         const { tenant_id, user_id, scopes } = await issuers.identify(issuer, claims);
         const last_login_at = readLoginTime(claims, clock);
         const identity = { tenant_id, user_id, scopes, key_id: null, issuer: issuerId };
+        const providerSession = {
+          provider_subject: claims.sub,
+          provider_session: typeof claims.sid === "string" ? claims.sid : undefined,
+        };
         const { returnTo, replacedDigest } = login;
-        return { signIn: { ...identity, method: "oidc", last_login_at }, returnTo, replacedDigest };
+        return { signIn: { ...identity, ...providerSession, method: "oidc", last_login_at }, returnTo, replacedDigest };
       }),
   };
 }

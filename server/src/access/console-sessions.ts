@@ -5,10 +5,13 @@ import type { Caller, SignInMethod } from "../db/access/caller.ts";
 import {
   type ConsoleSessionRow,
   deleteConsoleSession,
+  deleteProviderSessions,
   insertConsoleCode,
   insertConsoleSession,
   listConsoleSessions,
   MAX_SESSIONS_PER_MEMBER,
+  type ProviderLogout,
+  type ProviderSession,
   recordSessionUse,
   takeConsoleCode,
 } from "../db/access/console-sessions.ts";
@@ -29,7 +32,8 @@ const MAX_REMEMBERED = 10_000;
 export type SignIn = Pick<
   ConsoleSessionRow,
   "tenant_id" | "user_id" | "method" | "key_id" | "issuer" | "scopes" | "last_login_at"
->;
+> &
+  ProviderSession;
 
 /** A session as its member sees it. */
 export type ConsoleSession = {
@@ -57,6 +61,8 @@ export type ConsoleSessions = Authenticator & {
   list(caller: Caller): Promise<ConsoleSession[]>;
   /** Ends one of the member's own sessions. False if there is no such session. */
   end(caller: Caller, sessionId: string): Promise<boolean>;
+  /** Ends the sessions that an identity provider names. Throws invalid_token for a token that was used before. */
+  endByProvider(logout: ProviderLogout): Promise<void>;
   /** A code that can be exchanged once, within a minute, for a session with the rights of the caller's key. */
   createCode(caller: Caller): Promise<string>;
   /** The sign-in for a code. Throws sign_in_code_invalid if the code was used, has expired or never existed. */
@@ -115,6 +121,11 @@ export function createConsoleSessions(dependencies: ConsoleSessionsDependencies)
       const isEnded = await deleteConsoleSession(database.forTenant(caller.tenant_id), caller, sessionId);
       lookup.invalidate();
       return isEnded;
+    },
+    async endByProvider(logout) {
+      const isNew = await deleteProviderSessions(database, logout);
+      lookup.invalidate();
+      if (!isNew) throw new Fault("invalid_token", { reason: "used_before" });
     },
     ...createCodes(dependencies),
   };

@@ -3,6 +3,7 @@
 import type { JWTPayload } from "jose";
 import { z } from "zod";
 import type { Caller, ResourceOwner } from "../db/access/caller.ts";
+import type { ProviderLogout } from "../db/access/console-sessions.ts";
 import { findMemberIdentity, insertMemberOnFirstUse, type MemberIdentity } from "../db/access/members.ts";
 import type { Database } from "../db/connect.ts";
 import { Fault } from "../faults.ts";
@@ -10,6 +11,7 @@ import type { Clock } from "../kit/clock.ts";
 import { ROLES } from "../kit/schemas/access.ts";
 import { createExpiringCache } from "./expiring-cache.ts";
 import { createJwks, type HttpGet, isProtected } from "./jwks.ts";
+import { verifyLogoutToken } from "./logout-token.ts";
 import { isOperatorScope, isScope } from "./scopes.ts";
 import { verifyToken } from "./verify-token.ts";
 
@@ -136,6 +138,8 @@ export type Issuers = {
   findMember(id: string, member: ResourceOwner & { scopes: string[] }): Promise<Caller | undefined>;
   /** Longest lifetime of a session that began at this issuer, in seconds. 0 if its users cannot sign in any more. */
   sessionSeconds(id: string): number;
+  /** Verifies a logout token. Undefined if users of this issuer cannot sign in to the console. */
+  verifyLogout(id: string, token: string): Promise<ProviderLogout> | undefined;
   /** Clears the cache of members. */
   invalidate(): void;
 };
@@ -169,6 +173,8 @@ export function createIssuers(settings: Issuer[], { database, get, clock }: Issu
         maxAgeSeconds: own.max_token_minutes * 60,
       };
       return verifyToken(token, rules, clock).then((payload) => {
+        // Where JWT is an accepted type, only this tells a logout token from an access token.
+        if (payload.events !== undefined) throw new Fault("invalid_token");
         assertRequiredClaims(own, payload);
         return requireMember(own, readIdentity(own, payload), readScopes(own, payload));
       });
@@ -185,6 +191,10 @@ export function createIssuers(settings: Issuer[], { database, get, clock }: Issu
       const own = settings.find((each) => each.id === id && each.console !== undefined);
       if (!own || ![own.tenant_id, ...Object.values(own.tenants ?? {})].includes(tenant_id)) return undefined;
       return requireMember(own, { tenant_id, user_id }, scopes);
+    },
+    verifyLogout(id, token) {
+      const configured = [...issuers.values()].find(({ own }) => own.id === id && own.console !== undefined);
+      return configured && verifyLogoutToken(configured.own as ConsoleIssuer, { token, keys: configured.keys, clock });
     },
     sessionSeconds: (id) => (settings.find((own) => own.id === id)?.console?.session_hours ?? 0) * 3600,
     invalidate: members.clear,

@@ -33,6 +33,10 @@ const DELETE_CODES = statement(
   "maintenance.console_codes",
   "delete from console_codes where expires_at < now() - interval '1 hour'",
 );
+const DELETE_LOGOUT_TOKENS = statement(
+  "maintenance.used_logout_tokens",
+  "delete from used_logout_tokens where expires_at < now() - interval '1 hour'",
+);
 const DELETE_CLIENT_REQUESTS = statement(
   "maintenance.client_requests",
   "delete from client_requests where created_at < now() - interval '1 hour'",
@@ -50,6 +54,7 @@ export async function runMaintenance(db: Database, eventDays: number): Promise<b
   await db.execute(DELETE_LEASES);
   await db.execute(DELETE_SESSIONS);
   await db.execute(DELETE_CODES);
+  await db.execute(DELETE_LOGOUT_TOKENS);
   await db.execute(DELETE_CLIENT_REQUESTS);
   return hasMoreKeys || hasMoreEvents;
 }

@@ -4,7 +4,7 @@ import type { Authenticator } from "../access/authentication.ts";
 import type { ConsoleLogin } from "../access/console-login.ts";
 import type { ConsoleSessions } from "../access/console-sessions.ts";
 import type { CursorSigner } from "../access/cursors.ts";
-import type { CliIssuer } from "../access/issuers.ts";
+import type { CliIssuer, Issuers } from "../access/issuers.ts";
 import type { SignInLimit } from "../access/sign-in-limit.ts";
 import type { AdminDependencies } from "../admin/admin-services.ts";
 import type { Database } from "../db/connect.ts";
@@ -28,6 +28,7 @@ export type ConsoleAccess = {
   sessions: ConsoleSessions;
   login: ConsoleLogin;
   signInLimit: SignInLimit;
+  issuers: Pick<Issuers, "verifyLogout">;
   issuerIds: readonly string[];
 };
 

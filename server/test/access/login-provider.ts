@@ -1,7 +1,7 @@
 // A real identity provider with login pages on a socket of this machine, and a browser that logs in there.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { exportJWK } from "jose";
+import { exportJWK, type JWTPayload, SignJWT } from "jose";
 import Provider from "oidc-provider";
 import { newSigner } from "../corpora/tokens.ts";
 
@@ -11,10 +11,21 @@ export const CONSOLE_CLIENT = { client_id: "console", client_secret: "a secret o
 export const CLI_CLIENT = { client_id: "cli", scope: "openid images:write runs:read keys:write" };
 export const CLI_AUDIENCE = "urn:gesso:cli";
 
-export type LoginProvider = { issuer: string; close(): void };
+export type LoginProvider = {
+  issuer: string;
+  /** Signs any token as the provider would. */
+  sign(claims: JWTPayload, header?: object): Promise<string>;
+  close(): void;
+};
 
-/** `redirectUris` is called with the first request: a test can start its API after the provider. */
-export async function startLoginProvider(redirectUris: () => string[]): Promise<LoginProvider> {
+/**
+ * `redirectUris` is called with the first request: a test can start its API after the provider. `logoutUri` is where
+ * the provider tells the console that a person has signed out.
+ */
+export async function startLoginProvider(
+  redirectUris: () => string[],
+  logoutUri?: () => string,
+): Promise<LoginProvider> {
   const { privateKey, kid, alg } = await newSigner("RS256", "login");
   const jwk = { ...(await exportJWK(privateKey)), kid, alg, use: "sig" };
   const create = () =>
@@ -24,6 +35,7 @@ export async function startLoginProvider(redirectUris: () => string[]): Promise<
         {
           ...{ ...CONSOLE_CLIENT, redirect_uris: redirectUris() },
           ...{ grant_types: ["authorization_code"], response_types: ["code"], id_token_signed_response_alg: alg },
+          ...(logoutUri && { backchannel_logout_uri: logoutUri(), backchannel_logout_session_required: true }),
         },
         {
           ...{ client_id: CLI_CLIENT.client_id, application_type: "native", token_endpoint_auth_method: "none" },
@@ -32,6 +44,7 @@ export async function startLoginProvider(redirectUris: () => string[]): Promise<
         },
       ],
       features: {
+        backchannelLogout: { enabled: true },
         resourceIndicators: {
           enabled: true,
           getResourceServerInfo: () => ({
@@ -40,6 +53,8 @@ export async function startLoginProvider(redirectUris: () => string[]): Promise<
           }),
         },
       },
+      // Its own dispatcher refuses addresses of this machine, where the console of the test is.
+      fetch: (url, options) => fetch(url, { ...options, dispatcher: undefined } as RequestInit),
       cookies: { keys: ["a key of cookies in a test"] },
       pkce: { required: () => true },
       // The console is the provider's own application: nothing is asked beyond the login.
@@ -60,6 +75,8 @@ export async function startLoginProvider(redirectUris: () => string[]): Promise<
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
     issuer,
+    sign: (claims, header = {}) =>
+      new SignJWT(claims).setProtectedHeader({ alg, kid, typ: "logout+jwt", ...header }).sign(privateKey),
     close: () => {
       server.closeAllConnections();
       server.close();
@@ -84,6 +101,17 @@ export async function visit({ cookies }: Browser, url: string, init: RequestInit
     else cookies.set(`${hostOf(url)} ${name}`, value);
   }
   return response;
+}
+
+/** Signs out at the provider's own page. */
+export async function logOutAtProvider(browser: Browser, issuer: string): Promise<void> {
+  const page = await (await visit(browser, `${issuer}/session/end`)).text();
+  const xsrf = /name="xsrf" value="([^"]+)"/.exec(page)?.[1];
+  if (!xsrf) throw new Error(`the provider has no page to sign out: ${page.slice(0, 500)}`);
+  await visit(browser, `${issuer}/session/end/confirm`, {
+    method: "POST",
+    body: new URLSearchParams({ xsrf, logout: "yes" }),
+  });
 }
 
 /** Logs in at the provider's pages, and returns the URL with which it sends the browser back. */

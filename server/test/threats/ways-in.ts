@@ -19,6 +19,7 @@ export const routesIn: Ways = {
   "/console/session": CONSOLE,
   "/console/session/oidc/:issuer{${ISSUER_ID}}": ["T111"],
   "/console/session/oidc/:issuer{${ISSUER_ID}}/callback": ["T111"],
+  "/console/session/oidc/:issuer{${ISSUER_ID}}/logout": ["T112"],
   "/console/sessions": CONSOLE,
   "/console/sessions/:session_id{${SESSION_ID}}": CONSOLE,
   "/errors": PUBLIC,

@@ -20,11 +20,15 @@ export type ConsoleSessionRow = {
 const SESSION_COLUMNS =
   "session_id, tenant_id, user_id, method, key_id, issuer, scopes, last_login_at, last_seen_at, created_at";
 
-export type NewConsoleSession = Omit<ConsoleSessionRow, "last_seen_at"> & {
-  digest: Buffer;
-  /** The session that the same browser had before; it ends. */
-  replacedDigest: Buffer | undefined;
-};
+/** The person and the session at the identity provider, `sub` and `sid` of the ID token. */
+export type ProviderSession = { provider_subject?: string | undefined; provider_session?: string | undefined };
+
+export type NewConsoleSession = Omit<ConsoleSessionRow, "last_seen_at"> &
+  ProviderSession & {
+    digest: Buffer;
+    /** The session that the same browser had before; it ends. */
+    replacedDigest: Buffer | undefined;
+  };
 
 /** The oldest sessions beyond it end, so that a member's sessions need a limited amount of storage. */
 export const MAX_SESSIONS_PER_MEMBER = 100;
@@ -40,9 +44,9 @@ const INSERT = statement(
      )
    ), inserted as (
      insert into console_sessions (session_id, tenant_id, user_id, digest, method, key_id, issuer, scopes,
-       last_login_at, last_seen_at, created_at)
+       last_login_at, last_seen_at, created_at, provider_subject, provider_session)
      values (:session_id, :tenant_id, :user_id, :digest, :method, :key_id?, :issuer?, :scopes, :last_login_at?,
-       :created_at, :created_at)
+       :created_at, :created_at, :provider_subject?, :provider_session?)
      returning ${SESSION_COLUMNS}
    ), audit_entry as (
      insert into audit_log (tenant_id, user_id, key_id, action, subject, details)
@@ -55,10 +59,10 @@ const INSERT = statement(
 
 export async function insertConsoleSession(
   db: Database,
-  { digest, replacedDigest, ...session }: NewConsoleSession,
+  { digest, replacedDigest, provider_subject, provider_session, ...session }: NewConsoleSession,
 ): Promise<ConsoleSessionRow> {
   const limits = { replaced_digest: replacedDigest, max_others: MAX_SESSIONS_PER_MEMBER - 1 };
-  const [row] = await db.execute(INSERT, { ...session, digest, ...limits });
+  const [row] = await db.execute(INSERT, { ...session, digest, provider_subject, provider_session, ...limits });
   return row!;
 }
 
@@ -117,6 +121,40 @@ const END = statement(
 export async function deleteConsoleSession(db: Database, actor: Actor, sessionId: string): Promise<boolean> {
   const parameters = { tenant_id: actor.tenant_id, ...actorParameters(actor), session_id: sessionId };
   return (await db.execute(END, parameters)).length > 0;
+}
+
+const END_BY_PROVIDER = statement(
+  "console_sessions.end_by_provider",
+  `with used as (
+     insert into used_logout_tokens (issuer, token_id, expires_at) values (:issuer, :token_id, :expires_at)
+     on conflict do nothing returning issuer
+   ), ended as (
+     delete from console_sessions using used
+     where console_sessions.issuer = used.issuer
+       and (:provider_subject?::text is null or provider_subject = :provider_subject?)
+       and (:provider_session?::text is null or provider_session = :provider_session?)
+       and coalesce(:provider_subject?::text, :provider_session?) is not null
+     returning session_id, tenant_id, user_id
+   ), audit_entries as (
+     insert into audit_log (tenant_id, user_id, action, subject, details)
+     select tenant_id, user_id, 'sessions.end', session_id::text, jsonb_build_object('issuer', :issuer::text)
+     from ended order by tenant_id
+   )
+   select issuer from used`,
+);
+
+/** A verified logout token. `issuer` is the id of the issuer's settings. */
+export type ProviderLogout = ProviderSession & { issuer: string; token_id: string; expires_at: Date };
+
+/**
+ * Ends the sessions of the person, or the one session, that the identity provider names. False if it has sent this
+ * token before.
+ */
+export async function deleteProviderSessions(
+  db: Database,
+  { provider_subject, provider_session, ...token }: ProviderLogout,
+): Promise<boolean> {
+  return (await db.execute(END_BY_PROVIDER, { ...token, provider_subject, provider_session })).length > 0;
 }
 
 const INSERT_CODE = statement(

@@ -96,5 +96,5 @@ export const INSTALLATION_TABLES = [
   ...["circuit_breakers", "engine_incarnation", "event_clock", "leases", "provider_rate_limits", "retention"],
   "lost_event_positions",
   ...["daily_usage_cursor", "run_index_cursor", "run_index_position"],
-  ...["schema_migrations", "tenant_deletions", "webhook_cursor", "workers"],
+  ...["schema_migrations", "tenant_deletions", "used_logout_tokens", "webhook_cursor", "workers"],
 ];

@@ -735,6 +735,18 @@ export type StatementTypes = {
       subject: string;
     };
   };
+  "console_sessions.end_by_provider": {
+    parameters: {
+      issuer: string;
+      token_id: string;
+      expires_at: Date | string;
+      provider_subject: string | null | undefined;
+      provider_session: string | null | undefined;
+    };
+    row: {
+      issuer: string;
+    };
+  };
   "console_sessions.find": {
     parameters: {
       digest: Buffer;
@@ -766,6 +778,8 @@ export type StatementTypes = {
       scopes: readonly string[];
       last_login_at: Date | string | null | undefined;
       created_at: Date | string;
+      provider_subject: string | null | undefined;
+      provider_session: string | null | undefined;
     };
     row: {
       session_id: string;
@@ -1917,6 +1931,10 @@ export type StatementTypes = {
     row: Record<never, never>;
   };
   "maintenance.token_buckets": {
+    parameters: Record<never, never>;
+    row: Record<never, never>;
+  };
+  "maintenance.used_logout_tokens": {
     parameters: Record<never, never>;
     row: Record<never, never>;
   };

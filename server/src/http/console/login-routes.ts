@@ -1,11 +1,12 @@
 // Sign in to the console at an identity provider: sends the browser there, and begins a session when it comes back.
 // Both are navigations, so a failure leads to the console's sign-in page, with the code and the request id of the
-// error.
+// error. The provider itself sends a request when a person signs out there or is locked: their sessions end.
 import { Hono } from "hono";
 import { LOGIN_SECONDS } from "../../access/console-login.ts";
 import { SESSION_SECONDS } from "../../access/session-lookup.ts";
 import { readCookies, readSessionDigest, sessionCookie } from "../../access/session-secret.ts";
-import { toFault } from "../../faults.ts";
+import { Fault, toFault } from "../../faults.ts";
+import { respondWithFault } from "../error-response.ts";
 import type { HttpServices } from "../http-services.ts";
 import type { HttpBindings } from "../read-request.ts";
 
@@ -13,8 +14,13 @@ import type { HttpBindings } from "../read-request.ts";
 const LOGIN_COOKIE = "__Host-gesso-login";
 const LOGIN_ATTRIBUTES = "Path=/; HttpOnly; Secure; SameSite=Lax";
 const ISSUER_ID = "[a-z0-9][a-z0-9-]{0,31}";
+const MAX_LOGOUT_BYTES = 16 * 1024;
+const FORM = "application/x-www-form-urlencoded";
 
-export function loginRoutes({ console: { sessions, login }, runs: { log } }: HttpServices): Hono<HttpBindings> {
+export function loginRoutes({
+  console: { sessions, login, issuers },
+  runs: { log },
+}: HttpServices): Hono<HttpBindings> {
   const app = new Hono<HttpBindings>();
   const failurePath = (thrown: unknown, requestId: string) => {
     const fault = toFault(thrown);
@@ -56,5 +62,34 @@ export function loginRoutes({ console: { sessions, login }, runs: { log } }: Htt
       return context.redirect(failurePath(thrown, context.res.headers.get("x-request-id") ?? ""));
     }
   });
+  // The provider has no cookie and no page of this origin: its signed token is the credential.
+  app.post(`/console/session/oidc/:issuer{${ISSUER_ID}}/logout`, async (context) => {
+    try {
+      const logout = issuers.verifyLogout(context.req.param("issuer"), await readLogoutToken(context.req.raw));
+      if (!logout) throw new Fault("route_not_found");
+      await sessions.endByProvider(await logout);
+      return context.body(null, 200);
+    } catch (thrown) {
+      const fault = toFault(thrown);
+      const isRefused = ["invalid_token", "token_expired", "validation_error"].includes(fault.code);
+      if (!isRefused) return respondWithFault(context, fault, log);
+      log.warn({ request_id: context.res.headers.get("x-request-id"), err: fault }, "back-channel logout refused");
+      return context.json({ error: "invalid_request", error_description: fault.message }, 400);
+    }
+  });
   return app;
+}
+
+async function readLogoutToken({ headers, body }: Request): Promise<string> {
+  const type = (headers.get("content-type") ?? "").split(";")[0]!.trim().toLowerCase();
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of body ?? []) {
+    size += chunk.length;
+    if (size > MAX_LOGOUT_BYTES) throw new Fault("payload_too_large", { max_bytes: MAX_LOGOUT_BYTES });
+    chunks.push(chunk);
+  }
+  const tokens = type === FORM ? new URLSearchParams(Buffer.concat(chunks).toString()).getAll("logout_token") : [];
+  if (tokens.length !== 1) throw new Fault("validation_error");
+  return tokens[0]!;
 }

@@ -62,7 +62,7 @@ export const consoleSection: ThreatSection = {
       entry: "cookies",
       threat: "a session survives logout",
       control:
-        "a session is a row that signing out deletes; it ends within 5 s after its key is revoked or its member removed, after 12 hours idle and after 7 days",
+        "a session is a row that signing out deletes; it ends within 5 s after its key is revoked, its member removed or its person signed out at the identity provider, after 12 hours idle and after 7 days; a logout token is verified and counts once",
       kind: "control and test",
       tests: {
         [OVER_HTTP]: [
@@ -74,6 +74,11 @@ export const consoleSection: ThreatSection = {
           "ends within 5 s after its key was revoked or its member removed by another process",
         ],
         [LOGIN]: ["begins a session with the role of the member, and signing out ends it"],
+        "server/test/access/back-channel-logout.test.ts": [
+          "ends the session that began there, at once, and no other person's",
+          "counts once",
+          "is refused if it is not the provider's, not for this client, too old, or another kind of token",
+        ],
       },
     },
     {

@@ -1,0 +1,163 @@
+// OpenID Connect Back-Channel Logout: a real identity provider ends the sessions of a person who signs out there, and
+// nothing else that looks like its token does.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type JWTPayload, SignJWT } from "jose";
+import { v7 } from "uuid";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { newSigner } from "../corpora/tokens.ts";
+import { startTestDatabase, type TestDatabase } from "../support/test-database.ts";
+import { startTestApi, type TestApi } from "./isolation.ts";
+import {
+  type Browser,
+  CONSOLE_CLIENT,
+  type LoginProvider,
+  logInAtProvider,
+  logOutAtProvider,
+  openBrowser,
+  startLoginProvider,
+  visit,
+} from "./login-provider.ts";
+
+const PUBLIC_URL = "http://127.0.0.1:7788";
+const START = "/console/session/oidc/corp";
+const EVENTS = { "http://schemas.openid.net/event/backchannel-logout": {} };
+const tenant = v7();
+const storage = mkdtempSync(join(tmpdir(), "gesso-logout-"));
+let [database, provider, api] = [] as unknown as [TestDatabase, LoginProvider, TestApi];
+
+beforeAll(async () => {
+  database = await startTestDatabase();
+  await query("insert into tenants (tenant_id, name) values ($1, 'Corp')", [tenant]);
+  provider = await startLoginProvider(
+    () => [`${PUBLIC_URL}${START}/callback`],
+    () => `${api.url}${START}/logout`,
+  );
+  const own = { id: "corp", issuer: provider.issuer, audience: "gesso", tenant_id: tenant, role: "developer" };
+  const OIDC_ISSUERS = JSON.stringify([{ ...own, console: CONSOLE_CLIENT }]);
+  api = await startTestApi(database, { STORAGE_DIR: storage, OIDC_ISSUERS });
+});
+afterAll(async () => {
+  await api?.close();
+  provider?.close();
+  await database?.stop();
+  rmSync(storage, { recursive: true, force: true });
+});
+
+const query = async <R>(text: string, values: unknown[] = []): Promise<R[]> =>
+  (await database.owner.query(v7(), text, values)) as R[];
+async function logIn(login: string): Promise<Browser> {
+  const browser = openBrowser();
+  const start = await visit(browser, `${api.url}${START}`);
+  const back = await logInAtProvider(browser, start.headers.get("location")!, login);
+  await visit(browser, back.replace(PUBLIC_URL, api.url));
+  expect(await statusOf(browser)).toBe(200);
+  return browser;
+}
+const OWN_PAGE = { "sec-fetch-site": "same-origin", "x-gesso-console": "1" };
+const statusOf = async (browser: Browser) =>
+  (await visit(browser, `${api.url}/console/session`, { headers: OWN_PAGE })).status;
+const sessionsOf = (login: string) =>
+  query<{ provider_subject: string; provider_session: string }>(
+    "select provider_subject, provider_session from console_sessions where user_id = $1 order by session_id",
+    [`corp:${login}`],
+  );
+const postLogout = (body: string, type = "application/x-www-form-urlencoded") =>
+  fetch(`${api.url}${START}/logout`, { method: "POST", body, headers: { "content-type": type } });
+const send = (token: string) => postLogout(new URLSearchParams({ logout_token: token }).toString());
+const seconds = () => Math.floor(Date.now() / 1000);
+const claims = (own: JWTPayload): JWTPayload => ({
+  ...{ iss: provider.issuer, aud: CONSOLE_CLIENT.client_id, iat: seconds(), exp: seconds() + 120, jti: v7() },
+  ...{ events: EVENTS, ...own },
+});
+
+describe("signing out at the identity provider", () => {
+  it("ends the session that began there, at once, and no other person's", async () => {
+    const [ann, ben] = [await logIn("ann"), await logIn("ben")];
+    expect(await sessionsOf("ann")).toEqual([{ provider_subject: "ann", provider_session: expect.any(String) }]);
+    await logOutAtProvider(ann, provider.issuer);
+    await expect.poll(() => sessionsOf("ann")).toEqual([]);
+    expect([await statusOf(ann), await statusOf(ben)]).toEqual([401, 200]);
+    const entries = "select details from audit_log where user_id = 'corp:ann' and action = 'sessions.end'";
+    expect(await query(entries)).toEqual([{ details: { issuer: "corp" } }]);
+  });
+
+  it("ends one session by its id, and all of a person by the subject", async () => {
+    const [first, second, third] = [await logIn("cid"), await logIn("cid"), await logIn("cid")];
+    const [{ provider_session: sid } = { provider_session: "" }] = await sessionsOf("cid");
+    const response = await send(await provider.sign(claims({ sid })));
+    expect([response.status, response.headers.get("cache-control"), await response.text()]).toEqual([
+      200,
+      "no-store",
+      "",
+    ]);
+    expect([await statusOf(first), await statusOf(second), await statusOf(third)]).toEqual([401, 200, 200]);
+    expect((await send(await provider.sign(claims({ sub: "cid" })))).status).toBe(200);
+    expect([await statusOf(second), await statusOf(third)]).toEqual([401, 401]);
+  });
+});
+
+describe("a logout token", () => {
+  it("counts once", async () => {
+    await logIn("dan");
+    const token = await provider.sign(claims({ sub: "dan" }));
+    const statuses = await Promise.all([send(token), send(token)].map(async (each) => (await each).status));
+    expect(statuses.sort()).toEqual([200, 400]);
+    const browser = await logIn("dan");
+    expect((await send(token)).status).toBe(400);
+    expect(await statusOf(browser)).toBe(200);
+  });
+
+  it("is refused if it is not the provider's, not for this client, too old, or another kind of token", async () => {
+    const browser = await logIn("eve");
+    const forger = await newSigner("RS256", "login");
+    const sub = "eve";
+    const refused: Record<string, string> = {
+      "signed by another key": await forgedBy(forger.privateKey, claims({ sub })),
+      "of another issuer": await provider.sign(claims({ sub, iss: "https://elsewhere.example" })),
+      "for another client": await provider.sign(claims({ sub, aud: "another" })),
+      "for the audience of access tokens": await provider.sign(claims({ sub, aud: "gesso" })),
+      "older than 5 minutes": await provider.sign(claims({ sub, iat: seconds() - 400 })),
+      expired: await provider.sign(claims({ sub, exp: seconds() - 90 })),
+      "without an expiry": await provider.sign(claims({ sub, exp: undefined })),
+      "without an id": await provider.sign(claims({ sub, jti: undefined })),
+      "without the event": await provider.sign(claims({ sub, events: {} })),
+      "with another event": await provider.sign(claims({ sub, events: { "urn:other": {} } })),
+      "with a nonce, as ID tokens have": await provider.sign(claims({ sub, nonce: "n" })),
+      "without a person and a session": await provider.sign(claims({})),
+      "of another type": await provider.sign(claims({ sub }), { typ: "at+jwt" }),
+      "not a token": "x",
+    };
+    for (const [what, token] of Object.entries(refused)) {
+      const response = await send(token);
+      expect([what, response.status, (await response.json()) as object]).toEqual([
+        ...[what, 400, expect.objectContaining({ error: "invalid_request" })],
+      ]);
+    }
+    expect(await statusOf(browser)).toBe(200);
+  });
+
+  it("is no access token, even where JWT is an accepted type", async () => {
+    const token = await provider.sign(claims({ sub: "eve", aud: "gesso" }), { typ: "at+jwt" });
+    const response = await fetch(`${api.url}/api/v1/me`, { headers: { authorization: `Bearer ${token}` } });
+    expect(response.status).toBe(401);
+  });
+
+  it("comes alone in a form of at most 16 KiB, to an issuer that has a console", async () => {
+    const token = await provider.sign(claims({ sub: "absent" }));
+    const twice = `logout_token=${token}&logout_token=${token}`;
+    expect((await postLogout(twice)).status).toBe(400);
+    expect((await postLogout(JSON.stringify({ logout_token: token }), "application/json")).status).toBe(400);
+    expect((await postLogout(`logout_token=${"x".repeat(20_000)}`)).status).toBe(413);
+    const elsewhere = await fetch(`${api.url}/console/session/oidc/other/logout`, {
+      method: "POST",
+      body: new URLSearchParams({ logout_token: token }),
+    });
+    expect(elsewhere.status).toBe(404);
+    expect((await send(token)).status).toBe(200);
+  });
+});
+
+const forgedBy = (privateKey: Parameters<SignJWT["sign"]>[0], own: JWTPayload) =>
+  new SignJWT(own).setProtectedHeader({ alg: "RS256", kid: "login", typ: "logout+jwt" }).sign(privateKey);
