@@ -36,7 +36,7 @@ export type Edit = {
  * @example const edit = editOf(connect({ baseUrl, apiKey }))
  */
 export function editOf(connection: Connection): Edit {
-  const run = { sync: boolean, routing: enumOf("preferred", "cheapest", "fastest"), max_cost: number(0, 1000000), webhook_url: text(1, 2048, "^https?:\\/\\/\\S+$"), webhook_secret: text(), metadata: object };
+  const run = { sync: boolean, routing: enumOf("preferred", "cheapest", "fastest"), max_cost: number(0, 1000000), webhook_url: text(1, 2048, "^https?:\\/\\/\\S+$"), webhook_secret: text(), metadata: object, end_user: text(1, 128, "^[^\\p{C}\\p{Zl}\\p{Zp}]{1,128}$") };
   return {
     getLayers: withIdArgument(call(connection, {
       name: "edit.getLayers",

@@ -574,7 +574,7 @@ export type Images = {
  * @example const images = imagesOf(connect({ baseUrl, apiKey }))
  */
 export function imagesOf(connection: Connection): Images {
-  const run = { sync: boolean, routing: enumOf("preferred", "cheapest", "fastest"), max_cost: number(0, 1000000), webhook_url: text(1, 2048, "^https?:\\/\\/\\S+$"), webhook_secret: text(), metadata: object };
+  const run = { sync: boolean, routing: enumOf("preferred", "cheapest", "fastest"), max_cost: number(0, 1000000), webhook_url: text(1, 2048, "^https?:\\/\\/\\S+$"), webhook_secret: text(), metadata: object, end_user: text(1, 128, "^[^\\p{C}\\p{Zl}\\p{Zp}]{1,128}$") };
   const genRemove = callRun(connection, {
     name: "images.genRemove",
     path: "/api/v1/edits/generative-remove",
@@ -758,7 +758,7 @@ export function imagesOf(connection: Connection): Images {
       images: imageSources,
       takesIdempotencyKey: true,
       required: ["file"],
-      fields: { file: file, description: text(0, 2000), parent_id: uuid, sync: boolean, routing: enumOf("preferred", "cheapest", "fastest"), max_cost: number(0, 1000000), webhook_url: text(1, 2048, "^https?:\\/\\/\\S+$"), webhook_secret: text(), metadata: object },
+      fields: { file: file, description: text(0, 2000), parent_id: uuid, sync: boolean, routing: enumOf("preferred", "cheapest", "fastest"), max_cost: number(0, 1000000), webhook_url: text(1, 2048, "^https?:\\/\\/\\S+$"), webhook_secret: text(), metadata: object, end_user: text(1, 128, "^[^\\p{C}\\p{Zl}\\p{Zp}]{1,128}$") },
     }),
     uploadMask: call(connection, {
       name: "images.uploadMask",
@@ -768,7 +768,7 @@ export function imagesOf(connection: Connection): Images {
       takesIdempotencyKey: true,
       sets: {"isMask":true},
       required: ["file"],
-      fields: { file: file, description: text(0, 2000), parent_id: uuid, sync: boolean, routing: enumOf("preferred", "cheapest", "fastest"), max_cost: number(0, 1000000), webhook_url: text(1, 2048, "^https?:\\/\\/\\S+$"), webhook_secret: text(), metadata: object },
+      fields: { file: file, description: text(0, 2000), parent_id: uuid, sync: boolean, routing: enumOf("preferred", "cheapest", "fastest"), max_cost: number(0, 1000000), webhook_url: text(1, 2048, "^https?:\\/\\/\\S+$"), webhook_secret: text(), metadata: object, end_user: text(1, 128, "^[^\\p{C}\\p{Zl}\\p{Zp}]{1,128}$") },
     }),
     upscale: callJsonOrForm(connection, {
       name: "images.upscale",

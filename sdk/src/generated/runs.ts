@@ -79,6 +79,8 @@ export type RunsListInput = {
   error_code?: string;
   /** With true, only runs without a parent */
   roots?: boolean;
+  /** Only runs of this end user. An access token sees only those of its own */
+  end_user?: string;
   /** Only runs derived from this run */
   parent_run_id?: string;
   /** With true, only runs with a star */
@@ -244,7 +246,7 @@ export function runsOf(connection: Connection): Runs {
       name: "runs.list",
       method: "GET",
       path: "/api/v1/runs",
-      fields: { limit: integer(1, 100), cursor: text(0, 1024), q: text(0, 200), status: enumOf("queued", "processing", "completed", "failed", "canceled"), run_type: text(0, 64), model: text(0, 128), key_id: uuid, user_id: text(0, 255), provider: text(0, 64), error_code: text(0, 64), roots: boolean, parent_run_id: uuid, starred: boolean, tag: text(1, 50), created_after: text(), created_before: text() },
+      fields: { limit: integer(1, 100), cursor: text(0, 1024), q: text(0, 200), status: enumOf("queued", "processing", "completed", "failed", "canceled"), run_type: text(0, 64), model: text(0, 128), key_id: uuid, user_id: text(0, 255), provider: text(0, 64), error_code: text(0, 64), roots: boolean, end_user: text(1, 128, "^[^\\p{C}\\p{Zl}\\p{Zp}]{1,128}$"), parent_run_id: uuid, starred: boolean, tag: text(1, 50), created_after: text(), created_before: text() },
     }),
     provenance: withIdArgument(call(connection, {
       name: "runs.provenance",

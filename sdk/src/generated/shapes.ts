@@ -16,6 +16,8 @@ export type RunFields = {
   webhook_secret?: string;
   /** Your own key-value data, returned with the run. At most 64 keys, 16 KiB and 8 levels */
   metadata?: Record<string, unknown>;
+  /** Your own ID of the visitor of your app whom the run is for, 1 to 128 printable characters. Access tokens of this end user see the run. With an access token: its own end user only. Default: that of the token, or none */
+  end_user?: string;
 };
 
 /** The same fields, for operations that wait for the result by default. */
@@ -68,6 +70,8 @@ export type RunEvent = EventHead & {
     run_type: RunType;
     /** Run that this run was derived from */
     parent_run_id: string | null;
+    /** Your own ID of the visitor of your app whom the run is for. null: none was named */
+    end_user: string | null;
     /** 0 to 1 */
     progress: number;
     /** URL of the image. null until the run completes */
@@ -478,6 +482,8 @@ export type Identity = {
       expires_at: string | null;
       /** Maximum total cost of the runs of a token. null: no such limit */
       max_spend: number | null;
+      /** End user of a token, whose runs alone it sees. null: no token */
+      end_user: string | null;
     };
 };
 
@@ -1026,6 +1032,8 @@ export type Run = {
   run_id: string;
   /** User who created the run */
   user_id: string;
+  /** Your own ID of the visitor of your app whom the run is for. null: none was named */
+  end_user: string | null;
   /** Time when Gesso accepted the run */
   created_at: string;
   /** Time of the last change */

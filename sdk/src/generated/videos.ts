@@ -51,7 +51,7 @@ export type Videos = {
  * @example const videos = videosOf(connect({ baseUrl, apiKey }))
  */
 export function videosOf(connection: Connection): Videos {
-  const run = { sync: boolean, routing: enumOf("preferred", "cheapest", "fastest"), max_cost: number(0, 1000000), webhook_url: text(1, 2048, "^https?:\\/\\/\\S+$"), webhook_secret: text(), metadata: object };
+  const run = { sync: boolean, routing: enumOf("preferred", "cheapest", "fastest"), max_cost: number(0, 1000000), webhook_url: text(1, 2048, "^https?:\\/\\/\\S+$"), webhook_secret: text(), metadata: object, end_user: text(1, 128, "^[^\\p{C}\\p{Zl}\\p{Zp}]{1,128}$") };
   return {
     generateVideo: callRun(connection, {
       name: "generateVideo",

@@ -50,8 +50,8 @@ async function issueAuditedToken(
 ): Promise<Token> {
   const tokenId = ids.next();
   const token = await accessTokens.issue(caller, request, tokenId);
-  const { origin = null, max_spend = null } = request;
-  const details = { scopes: token.scope.split(" "), expires_in: token.expires_in, origin, max_spend };
+  const { end_user, origin = null, max_spend = null } = request;
+  const details = { scopes: token.scope.split(" "), expires_in: token.expires_in, end_user, origin, max_spend };
   await insertAuditEntry(database, caller, { action: "tokens.create", subject: tokenId, details });
   return token;
 }

@@ -21,7 +21,11 @@ function openTokens({ secrets = [secret] as [Uint8Array, ...Uint8Array[]], now =
   };
   return { tokens: createAccessTokens({ secrets, keys, clock: { now: () => state.now } }), state, asked };
 }
-const request = { scopes: ["runs:read"], expires_in: 600 };
+const dependencies = (holder: typeof key) => ({
+  ...{ secrets: [secret] as [Uint8Array], clock: { now: () => NOW } },
+  keys: { find: async () => holder, isKnown: () => false, invalidate: () => {} },
+});
+const request = { end_user: "visitor-1", scopes: ["runs:read"], expires_in: 600 };
 
 describe("issuing an access token", () => {
   it("signs who may do what, for how long and from where", async () => {
@@ -32,14 +36,19 @@ describe("issuing an access token", () => {
     expect(decodeProtectedHeader(token.access_token)).toEqual({ alg: "HS256", typ: "at+jwt" });
     expect(decodeJwt(token.access_token)).toEqual({
       ...{ iss: "urn:gesso", aud: "urn:gesso:api", sub: "ann", jti: "id-1", iat: SECONDS, exp: SECONDS + 600 },
-      ...{ key_id: "key-1", scope: "runs:read images:write", ...more },
+      ...{ key_id: "key-1", scope: "runs:read images:write", end_user: "visitor-1", ...more },
     });
   });
 
-  it("grants the scopes of the key by default, without those of the operator", async () => {
-    const { scopes: _, ...rest } = request;
-    expect((await openTokens().tokens.issue(key, rest, "id-1")).scope).toBe("images:* runs:read");
-  });
+  it.each(["tenants:*", "audit:read", "keys:write", "members:read", "webhooks:read", "usage:read", "*:read", "*"])(
+    "grants no %s, whatever the key may do",
+    async (scope) => {
+      const owner = { ...key, scopes: ["*", "tenants:*"] };
+      await expect(openTokens().tokens.issue(owner, { ...request, scopes: [scope] }, "id-1")).rejects.toMatchObject({
+        ...{ code: "insufficient_scope", details: { required: [scope] } },
+      });
+    },
+  );
 
   it("grants no scope that the key does not have", async () => {
     await expect(openTokens().tokens.issue(key, { ...request, scopes: ["keys:write"] }, "id-1")).rejects.toMatchObject({
@@ -54,7 +63,7 @@ describe("issuing an access token", () => {
   });
 
   it.each([
-    ["a token", { token: { token_id: "t", max_spend: null } }],
+    ["a token", { token: { token_id: "t", max_spend: null, end_user: "visitor-1" } }],
     ["an identity provider's token", { key_id: null }],
   ])("is refused to %s", async (_, caller) => {
     await expect(openTokens().tokens.issue({ ...key, ...caller }, request, "id-1")).rejects.toMatchObject({
@@ -64,19 +73,42 @@ describe("issuing an access token", () => {
 });
 
 describe("an access token", () => {
+  const claims = {
+    ...{ iss: "urn:gesso", aud: "urn:gesso:api", sub: "ann", jti: "id-1", iat: SECONDS, exp: SECONDS + 600 },
+    ...{ key_id: "key-1", scope: "runs:read" },
+  };
+  const sign = (payload: object, header: object = {}) =>
+    new SignJWT(payload as Record<string, unknown>)
+      .setProtectedHeader({ alg: "HS256", typ: "at+jwt", ...header })
+      .sign(secret);
+
   it("has at most the rights of its key, which is looked up each time", async () => {
     const { tokens, asked } = openTokens();
     const { access_token } = await tokens.issue(key, { ...request, scopes: ["images:read"], max_spend: 2 }, "id-1");
     expect(await tokens.authenticate(access_token, null)).toEqual({
       ...key,
       ...{ scopes: ["images:read"], expires_at: new Date((SECONDS + 600) * 1000) },
-      token: { token_id: "id-1", max_spend: 2 },
+      token: { token_id: "id-1", max_spend: 2, end_user: "visitor-1" },
     });
     expect(asked).toEqual([{ key_id: "key-1" }]);
     const unlimited = await tokens.issue(key, request, "id-2");
     expect((await tokens.authenticate(unlimited.access_token, null)).token).toEqual({
-      ...{ token_id: "id-2", max_spend: null },
+      ...{ token_id: "id-2", max_spend: null, end_user: "visitor-1" },
     });
+  });
+
+  it("of an earlier version keeps no scope that tokens cannot have, and sees what was made with it alone", async () => {
+    const { tokens } = openTokens();
+    const old = { ...key, scopes: ["*", "tenants:*"] };
+    const all = createAccessTokens(dependencies(old));
+    const access_token = await sign({ ...claims, jti: "id-9", scope: "* tenants:* audit:read keys:write" });
+    const caller = await all.authenticate(access_token, null);
+    expect([...new Set(caller.scopes.map((scope) => scope.split(":")[0]))].sort()).toEqual([
+      ...["catalogue", "events", "images", "models", "prompts", "provenance", "runs", "videos"],
+    ]);
+    expect(caller.token?.end_user).toBe("id-9");
+    const narrow = await sign({ ...claims, scope: "runs:read audit:read" });
+    expect((await tokens.authenticate(narrow, null)).scopes).toEqual(["runs:read"]);
   });
 
   it("is refused once its key is revoked", async () => {
@@ -124,15 +156,6 @@ describe("an access token", () => {
       code: "invalid_token",
     });
   });
-
-  const claims = {
-    ...{ iss: "urn:gesso", aud: "urn:gesso:api", sub: "ann", jti: "id-1", iat: SECONDS, exp: SECONDS + 600 },
-    ...{ key_id: "key-1", scope: "runs:read" },
-  };
-  const sign = (payload: object, header: object = {}) =>
-    new SignJWT(payload as Record<string, unknown>)
-      .setProtectedHeader({ alg: "HS256", typ: "at+jwt", ...header })
-      .sign(secret);
 
   it("needs every claim", async () => {
     const { tokens } = openTokens();

@@ -7,8 +7,9 @@ import type { TokenRequest } from "../kit/access-services.ts";
 import type { Clock } from "../kit/clock.ts";
 import type { Token } from "../kit/schemas/access.ts";
 import type { SecretKeys } from "../kit/secret-keys.ts";
+import { TOKEN_SCOPES } from "../kit/token-scopes.ts";
 import type { ApiKeyLookup } from "./api-key-lookup.ts";
-import { intersectScopes, isGrantedByName, missingScopes } from "./scopes.ts";
+import { intersectScopes, missingScopes } from "./scopes.ts";
 import { verifyToken } from "./verify-token.ts";
 
 export const OWN_ISSUER = "urn:gesso";
@@ -21,7 +22,13 @@ export type AccessTokens = {
   authenticate(token: string, origin: string | null): Promise<Caller>;
 };
 
-type Claims = JWTPayload & { key_id?: unknown; scope?: unknown; origin?: unknown; max_spend?: unknown };
+type Claims = JWTPayload & {
+  key_id?: unknown;
+  scope?: unknown;
+  origin?: unknown;
+  max_spend?: unknown;
+  end_user?: unknown;
+};
 export type AccessTokensDependencies = { secrets: SecretKeys; keys: ApiKeyLookup; clock: Pick<Clock, "now"> };
 
 export function createAccessTokens({ secrets, keys, clock }: AccessTokensDependencies): AccessTokens {
@@ -35,14 +42,14 @@ export function createAccessTokens({ secrets, keys, clock }: AccessTokensDepende
     async issue(caller, request, token_id) {
       const { key_id } = caller;
       if (caller.token || key_id === null) throw new Fault("permission_denied", { reason: "token" });
-      const scopes = request.scopes ?? caller.scopes.filter((scope) => !isGrantedByName(scope));
-      const required = missingScopes(caller.scopes, scopes);
+      const { scopes } = request;
+      const required = [...new Set([caller.scopes, TOKEN_SCOPES].flatMap((own) => missingScopes(own, scopes)))];
       if (required.length > 0) throw new Fault("insufficient_scope", { required });
       const now = Math.floor(clock.now() / 1000);
       const keyExpiry = Math.floor((caller.expires_at?.getTime() ?? Number.POSITIVE_INFINITY) / 1000);
       const exp = Math.min(now + request.expires_in, keyExpiry);
-      const { origin, max_spend } = request;
-      const access_token = await new SignJWT({ key_id, scope: scopes.join(" "), origin, max_spend })
+      const { origin, max_spend, end_user } = request;
+      const access_token = await new SignJWT({ key_id, scope: scopes.join(" "), origin, max_spend, end_user })
         .setProtectedHeader({ alg: ALGORITHM, typ: TOKEN_TYPE })
         .setIssuer(OWN_ISSUER)
         .setAudience(AUDIENCE)
@@ -60,12 +67,16 @@ export function createAccessTokens({ secrets, keys, clock }: AccessTokensDepende
         throw new Fault("invalid_token", { reason: "origin" });
       const key = await keys.find({ key_id: String(claims.key_id) });
       if (!key) throw new Fault("invalid_token");
+      const token_id = String(claims.jti);
+      // A token of an earlier version names no end user: it sees what was made with it.
+      const end_user = typeof claims.end_user === "string" && claims.end_user !== "" ? claims.end_user : token_id;
       const max_spend = typeof claims.max_spend === "number" ? claims.max_spend : null;
       return {
         ...key,
-        scopes: intersectScopes(key.scopes, String(claims.scope).split(" ")),
+        // Tokens of earlier versions may have more.
+        scopes: intersectScopes(intersectScopes(key.scopes, TOKEN_SCOPES), String(claims.scope).split(" ")),
         expires_at: new Date(claims.exp! * 1000),
-        token: { token_id: String(claims.jti), max_spend },
+        token: { token_id, max_spend, end_user },
       };
     },
   };

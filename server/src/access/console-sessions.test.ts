@@ -259,7 +259,7 @@ describe("a one-time code", () => {
     const { key_id, secret } = await signIn();
     const key = await callerOf(key_id);
     expect(await refusal(sessions.createCode(await authenticate(secret)))).toBe("permission_denied");
-    const token = { token_id: v7(), max_spend: null };
+    const token = { token_id: v7(), max_spend: null, end_user: "visitor-1" };
     expect(await refusal(sessions.createCode({ ...key, token }))).toBe("permission_denied");
     expect(await refusal(sessions.createCode({ ...key, key_id: null }))).toBe("permission_denied");
     const code = await sessions.createCode(key);

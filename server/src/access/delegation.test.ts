@@ -58,7 +58,7 @@ describe("a credential grants", () => {
 
   it("nothing if it is an access token", () => {
     const refusal = expect.objectContaining({ code: "permission_denied", details: { reason: "token" } });
-    const token = { ...caller, token: { token_id: "t", max_spend: null } };
+    const token = { ...caller, token: { token_id: "t", max_spend: null, end_user: "visitor-1" } };
     expect(() => assertCanDelegate(token, within)).toThrow(refusal);
     expect(() => assertNotAccessToken(token)).toThrow(refusal);
     expect(() => assertNotAccessToken(caller)).not.toThrow();

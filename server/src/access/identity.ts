@@ -24,6 +24,7 @@ export async function describeCaller({
       limits: caller.limits as AccessLimits,
       expires_at: caller.expires_at?.toISOString() ?? null,
       max_spend: caller.token?.max_spend ?? null,
+      end_user: caller.token?.end_user ?? null,
     },
   };
 }

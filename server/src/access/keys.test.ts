@@ -163,7 +163,7 @@ describe("changing a key", () => {
     await expect(storeOf(caller).update(caller.key_id!, { name: "x" })).rejects.toMatchObject(
       fault("permission_denied", { reason: "own_key" }),
     );
-    const token = { token_id: v7(), max_spend: null };
+    const token = { token_id: v7(), max_spend: null, end_user: "visitor-1" };
     await expect(storeOf({ ...caller, token }).update(id, { name: "x" })).rejects.toMatchObject(
       fault("permission_denied", { reason: "token" }),
     );
@@ -248,7 +248,7 @@ describe("revoking a key", () => {
 
   it("is refused to tokens, also of the key itself", async () => {
     const caller = await newCaller();
-    const token = { token_id: v7(), max_spend: null };
+    const token = { token_id: v7(), max_spend: null, end_user: "visitor-1" };
     await expect(storeOf({ ...caller, token }).revoke(caller.key_id!)).rejects.toMatchObject(
       fault("permission_denied", { reason: "token" }),
     );

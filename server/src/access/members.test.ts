@@ -69,7 +69,7 @@ describe("a member", () => {
   it("is not managed with an access token", async () => {
     const owner = await newOwner();
     await storeOf(owner).add(ben);
-    const members = storeOf({ ...owner, token: { token_id: v7(), max_spend: null } });
+    const members = storeOf({ ...owner, token: { token_id: v7(), max_spend: null, end_user: "visitor-1" } });
     for (const attempt of [
       () => members.add({ ...ben, user_id: "cy" }),
       () => members.update("ben", { role: "owner" }),

@@ -5,10 +5,16 @@ import type { Database } from "../db/connect.ts";
 import type { StorageLimits } from "../db/runs/storage-usage.ts";
 import type { CursorSigner } from "./cursors.ts";
 
+/** The rows that the caller may see: those of its tenant, and of its runs, with a token, only those of its end user. */
+export const scopeToCaller = (
+  database: Database,
+  { tenant_id, token }: Pick<Caller, "tenant_id" | "token">,
+): Database => database.forTenant(tenant_id, token?.end_user);
+
 export type RequestContext = {
   caller: Caller;
   requestId: string;
-  /** Scoped to the caller's tenant by row-level security; unscoped only for operations of the operator. */
+  /** Scoped to the caller by row-level security (`scopeToCaller`); unscoped only for operations of the operator. */
   database: Database;
   cursors: CursorSigner;
   storageLimits: StorageLimits;

@@ -115,7 +115,10 @@ describe("a tenant", () => {
 
   it("is not managed with an access token", async () => {
     const { id } = await open().create(acme, { user_id: "ada" });
-    const withToken = open(undefined, { ...operator, token: { token_id: v7(), max_spend: null } });
+    const withToken = open(undefined, {
+      ...operator,
+      token: { token_id: v7(), max_spend: null, end_user: "visitor-1" },
+    });
     for (const attempt of [() => withToken.create(acme, { user_id: "ada" }), () => withToken.update(id, { weight: 9 })])
       await expect(attempt()).rejects.toMatchObject({ code: "permission_denied", details: { reason: "token" } });
     expect((await open().get(id)).weight).toBe(2);

@@ -7,7 +7,7 @@ import type { Clock } from "../kit/clock.ts";
 import { systemClock } from "../kit/system-clock.ts";
 import { createFairTurns } from "./fair-turns.ts";
 import { listen } from "./listen.ts";
-import { createPooledScopes, createSessionScopes } from "./query-scopes.ts";
+import { createPooledScopes, createSessionScopes, type TenantScope } from "./query-scopes.ts";
 import { rememberResults } from "./remember-results.ts";
 import { bindParameters, type Statement, statement } from "./statement.ts";
 
@@ -49,8 +49,13 @@ export type DatabaseRow = Record<string, unknown>;
 export type Database = {
   /** The clock of its timeouts. */
   clock: Clock;
-  /** The same database under row-level security: statements see and change only rows of this tenant. */
-  forTenant(tenantId: string): Database;
+  /**
+   * The same database under row-level security: statements see and change only rows of this tenant. With `endUser`, of
+   * its runs they see and change only those of this end user.
+   */
+  forTenant(tenantId: string, endUser?: string): Database;
+  /** The end user whose runs alone are visible; undefined if those of all are. */
+  endUser?: string | undefined;
   /**
    * The same database, whose statements without a tenant wait for connections among themselves: a burst of them does
    * not delay the authentication and the rate limits of all tenants.
@@ -144,8 +149,11 @@ const PING = statement(
   "select pg_is_in_recovery() or current_setting('transaction_read_only') = 'on' as is_read_only",
 );
 
-/** Requests of a tenant get the same object while it is remembered, and so can share statements (`gather`). */
-const REMEMBERED_TENANTS = 1000;
+/**
+ * Requests of a tenant, or of one of its end users, get the same object while it is remembered, and so can share
+ * statements (`gather`).
+ */
+const REMEMBERED_SCOPES = 1000;
 
 /** Statements without a tenant run as `role`; null before the migration that creates the roles. */
 export function connectDatabase(
@@ -196,20 +204,24 @@ export function connectDatabase(
     },
     query: (name, text, values = []) => runQuery(scopes.withoutTenant({ name, text, values }), holder),
   });
-  const scopeToTenant = (tenantId: string): Database => ({
+  const createScope = (scope: TenantScope): Database => ({
     ...database,
+    endUser: scope.endUser,
     execute: (statement, ...[values]) => {
       const { name, text } = statement;
-      const query = scopes.forTenant({ name, text, values: bindParameters(statement, values) }, tenantId);
-      return runQuery(query, tenantId);
+      const query = scopes.forTenant({ name, text, values: bindParameters(statement, values) }, scope);
+      return runQuery(query, scope.tenantId);
     },
-    query: (name, text, values = []) => runQuery(scopes.forTenant({ name, text, values }, tenantId), tenantId),
+    query: (name, text, values = []) => runQuery(scopes.forTenant({ name, text, values }, scope), scope.tenantId),
   });
+  const scopeToTenant = rememberResults((tenantId) => createScope({ tenantId }), REMEMBERED_SCOPES);
+  const scopeToEndUser = rememberResults((key) => createScope(JSON.parse(key)), REMEMBERED_SCOPES);
   const database: Database = {
     clock,
     ...withoutTenant(SYSTEM),
     withTurnsOf: (group) => ({ ...database, ...withoutTenant(group) }),
-    forTenant: rememberResults(scopeToTenant, REMEMBERED_TENANTS),
+    forTenant: (tenantId, endUser) =>
+      endUser === undefined ? scopeToTenant(tenantId) : scopeToEndUser(JSON.stringify({ tenantId, endUser })),
     poolWaitMs: (tenantId) => turns.waitMs(tenantId === undefined ? undefined : [tenantId, SYSTEM]),
     ping: async () => {
       const [row] = await database.execute(PING);

@@ -68,14 +68,29 @@ const LIST_OF_TENANT = statement(
    order by xact, seq limit :limit`,
 );
 
-/** The next events of one tenant, in order. */
+/** The next events of one tenant, or of the end user to whom the database is scoped, in order. */
 export async function listTenantEvents(
   db: Database,
   tenantId: string,
   { xact, seq, limit }: LogPosition & { limit: number },
 ): Promise<EventRow[]> {
-  return db.execute(LIST_OF_TENANT, { tenant_id: tenantId, xact, seq, limit });
+  const page = { tenant_id: tenantId, xact, seq, limit };
+  if (db.endUser !== undefined) return db.execute(LIST_OF_END_USER, { ...page, end_user: db.endUser });
+  return db.execute(LIST_OF_TENANT, page);
 }
+
+/** Through the runs of the end user, so that it does not read the events of others in between. */
+const LIST_OF_END_USER = statement(
+  "events.list_of_end_user",
+  `select ${EVENT_COLUMNS.replace("run_id", "theirs.run_id").replace("tenant_id", "theirs.tenant_id").replace("created_at", "theirs.created_at")}
+   from runs cross join lateral (
+     select ${EVENT_COLUMNS} from events
+     where events.run_id = runs.run_id and events.tenant_id = :tenant_id and (xact, seq) > (:xact, :seq)
+       and xact < (select event_log_horizon())
+   ) as theirs
+   where runs.tenant_id = :tenant_id and runs.end_user = :end_user
+   order by xact, seq limit :limit`,
+);
 
 const LIST_OF_RUN = statement(
   "events.list_of_run",
@@ -95,7 +110,10 @@ export async function listRunEvents(
 const LIST_LATEST_OF_OPEN_RUNS = statement(
   "events.list_latest_of_open_runs",
   `select ${EVENT_COLUMNS.replace("run_id", "newest.run_id")} from (
-     select run_id from open_runs where tenant_id = :tenant_id order by run_id desc limit :limit
+     select run_id from open_runs where tenant_id = :tenant_id
+       and (:end_user?::text is null
+         or exists (select from runs where runs.run_id = open_runs.run_id and runs.end_user = :end_user?))
+     order by run_id desc limit :limit
    ) as open cross join lateral (
      select ${EVENT_COLUMNS} from events
      where events.run_id = open.run_id and tenant_id = :tenant_id and (xact, seq) <= (:xact, :seq)
@@ -110,11 +128,21 @@ export async function listLatestEventsOfOpenRuns(
   tenantId: string,
   { xact, seq, limit }: LogPosition & { limit: number },
 ): Promise<EventRow[]> {
-  return db.execute(LIST_LATEST_OF_OPEN_RUNS, { tenant_id: tenantId, xact, seq, limit });
+  return db.execute(LIST_LATEST_OF_OPEN_RUNS, { tenant_id: tenantId, xact, seq, limit, end_user: db.endUser });
 }
 
 export const EVENT_RUN_COLUMNS = [
-  ...(["run_id", "run_type", "parent_run_id", "progress", "result", "error", "warnings", "metadata"] as const),
+  ...([
+    "run_id",
+    "end_user",
+    "run_type",
+    "parent_run_id",
+    "progress",
+    "result",
+    "error",
+    "warnings",
+    "metadata",
+  ] as const),
   ...(["created_at", "expires_at"] as const),
 ];
 /** The columns of a run that its events contain; the others are large or not public. */

@@ -140,5 +140,7 @@ async function grantRoles(client: pg.Client, applicationUrl: string): Promise<vo
   if (user === "" || user === client.user) return;
   const account = pg.escapeIdentifier(user);
   // The account reads which migrations are applied, to wait for those that another process applies.
-  await client.query(`grant gesso_app, gesso_system to ${account}; grant select on schema_migrations to ${account}`);
+  await client.query(
+    `grant gesso_app, gesso_system, gesso_end_user to ${account}; grant select on schema_migrations to ${account}`,
+  );
 }

@@ -1,5 +1,6 @@
-// A statement with its scope: the role, the tenant and other settings. They are set by a statement in the same packet
-// and the same transaction, ahead of the actual one: no extra round trip, and nothing stays set on the connection.
+// A statement with its scope: the role, the tenant, the end user and other settings. They are set by a statement in the
+// same packet and the same transaction, ahead of the actual one: no extra round trip, and nothing stays set on the
+// connection.
 import pg from "pg";
 
 type NamedStatement = { name: string; text: string; values: unknown[] };
@@ -10,43 +11,60 @@ const TENANT_SCOPE: ScopeStatement = {
   text: "select set_config('role', 'gesso_app', true), set_config('app.tenant', $1, true)",
 };
 
+const END_USER_SCOPE: ScopeStatement = {
+  name: "end_user_scope",
+  text: `select set_config('role', 'gesso_end_user', true), set_config('app.tenant', $1, true),
+    set_config('app.end_user', $2, true)`,
+};
+
 /** The settings of a session, for a pooler that gives each transaction another session. */
 const POOLED_SCOPE: ScopeStatement = {
   name: "pooled_scope",
   text: `select set_config('role', $1, true), set_config('app.tenant', $2, true),
-    set_config('statement_timeout', $3, true), set_config('plan_cache_mode', 'force_generic_plan', true),
+    set_config('app.end_user', $3, true), set_config('statement_timeout', $4, true),
+    set_config('plan_cache_mode', 'force_generic_plan', true),
     set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true)`,
 };
+
+/** `endUser`: only the runs of this end user of the tenant; without it, those of all. */
+export type TenantScope = { tenantId: string; endUser?: string | undefined };
 
 export type QueryScopes = {
   /** Prepares a new connection for scoped statements. */
   prepare(client: pg.ClientBase): Promise<void>;
   /** Under row-level security. */
-  forTenant(statement: NamedStatement, tenantId: string): pg.Query;
+  forTenant(statement: NamedStatement, scope: TenantScope): pg.Query;
   withoutTenant(statement: NamedStatement): pg.Query | NamedStatement;
 };
 
 /** For connections whose sessions have the role and the settings of statements without a tenant. */
 export const createSessionScopes = (): QueryScopes => ({
-  prepare: (client) => prepareScope(client, TENANT_SCOPE, [""]),
-  // A name of its own: PostgreSQL replans a prepared statement whenever the role changes.
-  forTenant: (statement, tenantId) =>
-    scopedQuery({ ...statement, name: `${statement.name}@` }, TENANT_SCOPE, [tenantId]),
+  async prepare(client) {
+    await prepareScope(client, TENANT_SCOPE, [""]);
+    await prepareScope(client, END_USER_SCOPE, ["", ""]);
+  },
+  // Names of their own: PostgreSQL replans a prepared statement whenever the role changes.
+  forTenant: (statement, { tenantId, endUser }) =>
+    endUser === undefined
+      ? scopedQuery({ ...statement, name: `${statement.name}@` }, TENANT_SCOPE, [tenantId])
+      : scopedQuery({ ...statement, name: `${statement.name}@user` }, END_USER_SCOPE, [tenantId, endUser]),
   withoutTenant: (statement) => statement,
 });
 
 /** For a pooler in transaction mode: every statement brings its role and its settings. */
 export function createPooledScopes(role: string, statementMs: number): QueryScopes {
-  const scopeOf = (scopeRole: string, tenantId: string) => [scopeRole, tenantId, String(statementMs)];
+  const scopeOf = (scopeRole: string, tenantId: string, endUser = "") => [
+    ...[scopeRole, tenantId, endUser, String(statementMs)],
+  ];
   return {
     prepare: (client) => prepareScope(client, POOLED_SCOPE, scopeOf(role, "")),
     // A text of its own: PgBouncer prepares statements with the same text once, whatever their names.
-    forTenant: ({ name, text, values }, tenantId) =>
-      scopedQuery(
-        { name: `${name}@`, text: `${text}\n-- tenant`, values },
-        POOLED_SCOPE,
-        scopeOf("gesso_app", tenantId),
-      ),
+    forTenant: ({ name, text, values }, { tenantId, endUser }) => {
+      const [mark, label, role] =
+        endUser === undefined ? ["@", "tenant", "gesso_app"] : ["@user", "user", "gesso_end_user"];
+      const statement = { name: `${name}${mark}`, text: `${text}\n-- ${label}`, values };
+      return scopedQuery(statement, POOLED_SCOPE, scopeOf(role, tenantId, endUser));
+    },
     withoutTenant: (statement) => scopedQuery(statement, POOLED_SCOPE, scopeOf(role, "")),
   };
 }

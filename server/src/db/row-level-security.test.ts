@@ -213,10 +213,11 @@ describe("the roles", () => {
       "test.roles",
       `select rolname, rolsuper or rolbypassrls or rolcreaterole or rolcanlogin as may,
          exists (select from pg_class where relowner = pg_roles.oid) as owns
-       from pg_roles where rolname in ('gesso_app', 'gesso_system') order by rolname`,
+       from pg_roles where rolname in ('gesso_app', 'gesso_end_user', 'gesso_system') order by rolname`,
     );
     expect(roles).toEqual([
       { rolname: "gesso_app", may: false, owns: false },
+      { rolname: "gesso_end_user", may: false, owns: false },
       { rolname: "gesso_system", may: false, owns: false },
     ]);
     for (const db of [database.db, database.db.forTenant(TENANTS[0])]) {
@@ -299,7 +300,7 @@ describe("an owner who is no superuser", () => {
   it("migrates, and lets in another who may do nothing but work", async () => {
     await database.owner.query("test.dba", "create role dba login createrole password 'dba'");
     await database.owner.query("test.worker", "create role worker login password 'worker'");
-    await database.owner.query("test.admin", "grant gesso_app, gesso_system to dba with admin option");
+    await database.owner.query("test.admin", "grant gesso_app, gesso_system, gesso_end_user to dba with admin option");
     await database.owner.query("test.database", "create database other owner dba");
     const urlOf = (user: string) => {
       const url = new URL(database.url);

@@ -16,7 +16,7 @@ import { buildEndEvent } from "../runs/render-event.ts";
 import { isRunOpen } from "../runs/render-run.ts";
 import type { EventServices, RenderedEvent } from "./log-tail.ts";
 
-/** `run` is set if the stream is of one run and ends with it. `services.database` is scoped to the caller's tenant. */
+/** `run` is set if the stream is of one run and ends with it. `services.database` is scoped to the caller. */
 export type EventQuery = {
   services: EventServices;
   tenant_id: string;
@@ -29,8 +29,14 @@ const PAGE_SIZE = 200;
 /** A new stream of all events begins with the latest event of at most this many open runs, the newest. */
 const MAX_SNAPSHOT_RUNS = 500;
 
-export const matchesFilter = ({ types, run_type }: EventFilter, { row, run }: RenderedEvent): boolean =>
-  (types === undefined || types.includes(row.type)) && (run_type === undefined || run_type === run?.run_type);
+/** An end user receives only events of its own runs: none of another one, and none that belong to no run. */
+export const isEventFor = (
+  { services, filter: { types, run_type } }: Pick<EventQuery, "services" | "filter">,
+  { row, run }: RenderedEvent,
+): boolean =>
+  (services.database.endUser === undefined || services.database.endUser === run?.end_user) &&
+  (types === undefined || types.includes(row.type)) &&
+  (run_type === undefined || run_type === run?.run_type);
 
 /** A reader whose last event was lost when the database was restored must start over: it has read what never was. */
 export async function requireKnownPosition({ services, after }: EventQuery): Promise<void> {

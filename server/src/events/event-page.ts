@@ -1,7 +1,7 @@
 // One page of the event log as JSON, for clients that poll instead of holding a stream open.
 import { type EventRow, formatPosition, isPositionAfter, type LogPosition, readLogHead } from "../db/event-log.ts";
 import type { EventPage } from "../kit/schemas/events.ts";
-import { type EventQuery, matchesFilter, readBacklog, requireKnownPosition } from "./backlog.ts";
+import { type EventQuery, isEventFor, readBacklog, requireKnownPosition } from "./backlog.ts";
 import { type RenderedEvent, renderEvents } from "./log-tail.ts";
 import { eventFrame } from "./sse-frames.ts";
 
@@ -26,9 +26,7 @@ async function firstMatchingPage(
   let last = query.after;
   for await (const rows of pages ?? []) {
     last = rows.at(-1) ?? last;
-    const events = (await renderEvents(query.services, rows, eventFrame)).filter((each) =>
-      matchesFilter(query.filter, each),
-    );
+    const events = (await renderEvents(query.services, rows, eventFrame)).filter((each) => isEventFor(query, each));
     if (events.length > 0) return { events, last };
   }
   return { events: [], last };

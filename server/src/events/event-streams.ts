@@ -4,7 +4,7 @@ import { z } from "zod";
 import { type EventRow, isPositionAfter, type LogPosition } from "../db/event-log.ts";
 import type { Clock } from "../kit/clock.ts";
 import type { Services } from "../runs/services.ts";
-import { type EventQuery, matchesFilter, readBacklog, requireKnownPosition } from "./backlog.ts";
+import { type EventQuery, isEventFor, readBacklog, requireKnownPosition } from "./backlog.ts";
 import { createLogTail, type RenderedEvent, renderEvents } from "./log-tail.ts";
 import { eventFrame, heartbeatFrame, retryFrame } from "./sse-frames.ts";
 
@@ -179,16 +179,16 @@ function onEvent(session: StreamSession, query: EventQuery, event: RenderedEvent
   else connection?.destroy();
 }
 
-function sendEvent(session: StreamSession, { filter, run }: EventQuery, event: RenderedEvent): void {
+function sendEvent(session: StreamSession, query: EventQuery, event: RenderedEvent): void {
   const { row, bytes } = event;
   const wasSent = session.last && row.xact > 0 && !isPositionAfter(row, session.last);
   if (wasSent) return;
   session.last = row;
-  if (matchesFilter(filter, event)) {
+  if (isEventFor(query, event)) {
     session.connection?.send(bytes);
     session.acknowledged = row;
   }
-  if (run && row.terminal) session.connection?.end();
+  if (query.run && row.terminal) session.connection?.end();
 }
 
 function endOrDestroy({ connection }: StreamSession): void {

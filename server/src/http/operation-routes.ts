@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 import { type Context, Hono } from "hono";
 import { assertRecentLogin } from "../access/recent-login.ts";
-import type { RequestContext } from "../access/request-context.ts";
+import { type RequestContext, scopeToCaller } from "../access/request-context.ts";
 import { authorize, isOperatorOperation } from "../access/scopes.ts";
 import type { Caller } from "../db/access/caller.ts";
 import type { RunRow } from "../db/runs/runs.ts";
@@ -85,7 +85,7 @@ async function handleOperation(
     const request: RequestContext = {
       caller,
       requestId: context.res.headers.get("x-request-id") ?? "",
-      database: isOperatorOperation(operation) ? database : database.forTenant(caller.tenant_id),
+      database: isOperatorOperation(operation) ? database : scopeToCaller(database, caller),
       cursors: http.cursors,
       storageLimits: http.admission.resolveStorageLimits(caller),
       idempotencyKey: readIdempotencyKey(context.env.incoming.rawHeaders),

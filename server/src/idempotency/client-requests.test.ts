@@ -147,3 +147,15 @@ it("the outcome of a request that was joined does not change who may join", asyn
   await retry.end("answered");
   expect((await own().join(request)).isJoined).toBe(false);
 });
+
+it("a request joins nothing of another end user, and that of a renewed token or a rotated key", async () => {
+  const request = newRequest();
+  const tokenOf = (end_user: string) => ({ token: { token_id: v7(), max_spend: null, end_user } });
+  const as = (more: object) => ({ ...request, caller: { ...request.caller, ...more } });
+  const alice = await own().join(as(tokenOf("alice")));
+  await alice.end("lost");
+  for (const other of [request, as(tokenOf("bob")), as({ ...tokenOf("alice"), key_id: v7() })])
+    expect((await own().join({ ...other, isRetry: true })).isJoined).toBe(false);
+  const rotated = { ...tokenOf("alice"), key_id: v7(), first_key_id: request.caller.key_id };
+  expect((await own().join(as(rotated))).idempotencyKey).toBe(alice.idempotencyKey);
+});

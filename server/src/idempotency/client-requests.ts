@@ -6,10 +6,11 @@ import type { Caller } from "../db/access/caller.ts";
 import { endClientRequest, insertClientRequest } from "../db/client-requests.ts";
 import type { Database } from "../db/connect.ts";
 import type { Clock, Ids } from "../kit/clock.ts";
+import { findFirstKeyId, type IdempotencyCaller } from "./caller-id.ts";
 import { canonicalJson } from "./fingerprint.ts";
 
 export type ClientRequest = {
-  caller: Pick<Caller, "tenant_id" | "user_id" | "key_id">;
+  caller: Pick<Caller, "tenant_id"> & IdempotencyCaller;
   /** The API that the client speaks. Equal requests of two APIs are not repetitions of each other. */
   api: "openai" | "mcp";
   /** All that identifies the request: its path, fields and the digests of its files. */
@@ -50,7 +51,8 @@ export function createClientRequests(dependencies: ClientRequestDependencies): C
       const database = dependencies.database.forTenant(caller.tenant_id);
       const requestId = ids.next();
       const ownKey = `${api}:${requestId}`;
-      const identity = [api, caller.user_id, caller.key_id, content];
+      const endUser = caller.token ? [caller.token.end_user] : [];
+      const identity = [api, caller.user_id, findFirstKeyId(caller), content, ...endUser];
       const insert = (isFinal: boolean) =>
         insertClientRequest(database, {
           request_id: requestId,

@@ -3,12 +3,13 @@
 import type { Database } from "../db/connect.ts";
 import { findIdempotencyKey, type NewIdempotencyKey, type ResourceKind } from "../db/idempotency-keys.ts";
 import { Fault, type FaultCode } from "../faults.ts";
+import { findFirstKeyId, type IdempotencyCaller, identifyCaller } from "./caller-id.ts";
 import { fingerprintRequest } from "./fingerprint.ts";
 
 export type IdempotencyContext = {
   database: Database;
-  /** A key belongs to the tenant of the caller. */
-  caller: { tenant_id: string };
+  /** A key belongs to the caller: no other one of the tenant finds what it stands for. */
+  caller: IdempotencyCaller & { tenant_id: string };
   idempotencyKey: string | undefined;
   onReplay?(): void;
 };
@@ -51,8 +52,10 @@ export function identifyRequest<Resource>(
 ): { idempotency: NewIdempotencyKey | undefined; findReplay(): Promise<Resource | undefined> } {
   if (key === undefined) return { idempotency: undefined, findReplay: async () => undefined };
   const fingerprint = fingerprintRequest(operation, input);
+  const caller_id = identifyCaller(caller);
+  const owner = { ...caller, caller_id, first_key_id: findFirstKeyId(caller) };
   const findReplay = async () => {
-    const storedKey = await findIdempotencyKey(database, caller.tenant_id, key);
+    const storedKey = await findIdempotencyKey(database, owner, key);
     if (!storedKey) return undefined;
     if (storedKey.resource_kind !== kind || !storedKey.fingerprint.equals(fingerprint))
       throw new Fault("idempotency_key_reused");
@@ -62,5 +65,5 @@ export function identifyRequest<Resource>(
     if (resource === undefined) throw new Fault(missingFault!);
     return resource;
   };
-  return { idempotency: { key, fingerprint }, findReplay };
+  return { idempotency: { key, fingerprint, caller_id }, findReplay };
 }

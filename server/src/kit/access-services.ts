@@ -40,7 +40,8 @@ type KeyStore = {
 
 export type TokenRequest = {
   expires_in: number;
-  scopes?: string[] | undefined;
+  end_user: string;
+  scopes: string[];
   origin?: string | undefined;
   max_spend?: number | undefined;
 };

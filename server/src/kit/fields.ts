@@ -113,6 +113,14 @@ export const webhookSecret = (description: string) =>
     .describe(description)
     .meta({ writeOnly: true, minLength: 16, maxLength: 255 });
 
+/** Format characters and line ends are invisible, so two IDs that look equal could differ. */
+export const endUser = (description: string) =>
+  z
+    .string()
+    .regex(/^[^\p{C}\p{Zl}\p{Zp}]{1,128}$/u, { error: "Must have 1 to 128 printable characters." })
+    .describe(description)
+    .meta({ minLength: 1, maxLength: 128 });
+
 const ROUTINGS = ["preferred", "cheapest", "fastest"] as const;
 export type Routing = (typeof ROUTINGS)[number];
 
@@ -149,6 +157,10 @@ export const runFields = {
     .optional()
     .describe("Your own key-value data, returned with the run. At most 64 keys, 16 KiB and 8 levels")
     .meta({ maxProperties: 64 }),
+  end_user: endUser(
+    "Your own ID of the visitor of your app whom the run is for, 1 to 128 printable characters. Access tokens of this " +
+      "end user see the run. With an access token: its own end user only. Default: that of the token, or none",
+  ).optional(),
 };
 
 /** The same fields, for operations that return the finished result by default. */

@@ -177,6 +177,7 @@ export type RunFilter = RunCountFilter & {
   limit: number;
   cursor?: string | undefined;
   parent_run_id?: string | undefined;
+  end_user?: string | undefined;
   created_after?: string | undefined;
   created_before?: string | undefined;
   q?: string | undefined;
@@ -235,6 +236,7 @@ export type UploadOptions = {
   parent_id?: string | undefined;
   isMask: boolean;
   metadata?: JsonObject | undefined;
+  end_user?: string | undefined;
   webhook_url?: string | undefined;
   webhook_secret?: string | undefined;
 };

@@ -3,7 +3,7 @@
 import { cursorScope } from "../access/cursors.ts";
 import type { RequestContext } from "../access/request-context.ts";
 import { listRunRows } from "../db/runs/list-runs.ts";
-import { countRunsByMonth } from "../db/runs/run-index.ts";
+import { countRunsByMonth, countRunsOfEndUser } from "../db/runs/run-index.ts";
 import { countedTerm } from "../db/runs/search-terms.ts";
 import type { RunCountFilter, RunFilter } from "../kit/operation.ts";
 import type { RunHistogram } from "../kit/schemas/library.ts";
@@ -33,5 +33,7 @@ export async function reportRunHistogram(
   { database, caller }: Pick<RequestContext, "database" | "caller">,
   filter: RunCountFilter,
 ): Promise<RunHistogram> {
+  const { tenant_id, token } = caller;
+  if (token) return { data: await countRunsOfEndUser(database, { tenant_id, end_user: token.end_user }, filter) };
   return { data: await countRunsByMonth(database, caller.tenant_id, countedTerm(filter)) };
 }

@@ -89,6 +89,8 @@ function createRunLibrary(services: OperationDependencies, context: RequestConte
 
     async delete(runId) {
       const row = await findRun(database, caller.tenant_id, runId);
+      // The archive has the runs of the whole tenant: an end user deletes none there.
+      if (caller.token) await requireOwnRun(context, runId);
       if (!row || row.deleted_at) return renderRun(services, await eraseFromArchive(services, context, runId));
       if (isRunOpen(row)) throw new Fault("conflict");
       if (!(await tombstoneRun(database, caller.tenant_id, runId, services.ids.next()))) throw new Fault("run_deleted");

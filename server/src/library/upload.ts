@@ -12,6 +12,7 @@ import { createOnce } from "../idempotency/create-once.ts";
 import type { FilePart } from "../kit/files.ts";
 import type { UploadOptions } from "../kit/operation.ts";
 import { findReplayedRun, resolveTreePosition } from "../runs/accept-run.ts";
+import { resolveEndUser } from "../runs/end-user.ts";
 import { deriveId } from "../runs/ids.ts";
 import { buildRunWebhook } from "../runs/run-webhook.ts";
 import type { Services } from "../runs/services.ts";
@@ -39,6 +40,8 @@ export async function uploadFile(
   file: FilePart,
   options: UploadOptions,
 ): Promise<RunRow> {
+  const { end_user: named, ...given } = options;
+  const end_user = resolveEndUser(context.caller, named);
   let refusal: Fault | undefined;
   return createOnce(context, {
     operation: "images.upload",
@@ -47,7 +50,7 @@ export async function uploadFile(
     create: (idempotency) =>
       services.fileTurns
         .take(context.caller.tenant_id, file.size_bytes, () =>
-          storeUpload(services, context, { file, options, idempotency }),
+          storeUpload(services, context, { file, options: given, end_user, idempotency }),
         )
         .catch((thrown) => {
           if (!isQuotaFault(thrown)) throw thrown;
@@ -63,7 +66,12 @@ export async function uploadFile(
 const isQuotaFault = (thrown: unknown): thrown is Fault =>
   thrown instanceof Fault && thrown.code === "storage_quota_exceeded";
 
-type Upload = { file: FilePart; options: UploadOptions; idempotency: NewIdempotencyKey | undefined };
+type Upload = {
+  file: FilePart;
+  options: Omit<UploadOptions, "end_user">;
+  end_user: string | null;
+  idempotency: NewIdempotencyKey | undefined;
+};
 
 /**
  * Returns undefined if another request holds the idempotency key. Throws if the storage quota is used up or the file
@@ -72,7 +80,7 @@ type Upload = { file: FilePart; options: UploadOptions; idempotency: NewIdempote
 async function storeUpload(
   services: UploadDependencies,
   { database, caller, storageLimits }: RequestContext,
-  { file, options, idempotency }: Upload,
+  { file, options, end_user, idempotency }: Upload,
 ): Promise<RunRow | undefined> {
   const { metadata = {}, webhook_url, webhook_secret, ...uploadDetails } = options;
   const { parent_run_id, root_run_id, depth } = await resolveTreePosition(database, caller, uploadDetails.parent_id);
@@ -80,24 +88,27 @@ async function storeUpload(
   const run_id = services.ids.next();
   const webhook = buildRunWebhook(services.webhooks, { ...caller, run_id }, { webhook_url, webhook_secret });
   // The row of a provenance manifest is inserted before the run. The sweep of staged runs deletes it if the run fails.
-  await insertStagedRun(database, { ...caller, run_id });
+  // Files of a run that is not accepted yet belong to no end user.
+  const staging = database.forTenant(caller.tenant_id);
+  await insertStagedRun(staging, { ...caller, run_id });
   const run = { ...caller, run_id };
   const asset_id = deriveId(run_id, "upload");
   const original = { asset_id, role: uploadDetails.isMask ? "mask" : "source", bytes: await readFile(file.path) };
   const normalized = await services.images.normalize(original.bytes);
   // If the file cannot be stored, the sweep of orphans deletes its thumbnails.
   const [{ file: storedFile, provenance }, { references, files: thumbnailFiles }] = await Promise.all([
-    writeSource({ ...services, database }, run, original, normalized),
+    writeSource({ ...services, database: staging }, run, original, normalized),
     storeThumbnails(services, run, { asset_id, file: normalized.bytes }),
   ]);
   const discard = async () => {
-    await discardStagedRun(database, run_id, provenance ? [provenance.asset_id] : []);
+    await discardStagedRun(staging, run_id, provenance ? [provenance.asset_id] : []);
     const storedFiles = [storedFile, ...(provenance ? [provenance] : []), ...thumbnailFiles];
     await services.assets.storage.delete(storedFiles.map((each) => each.storage_key));
   };
   const row = await insertUploadRun(database, {
     ...caller,
     run_id,
+    end_user,
     operation: uploadDetails.isMask ? "images.uploadMask" : "images.upload",
     run_type: uploadDetails.isMask ? "mask-upload" : "upload",
     inputs: { ...uploadDetails },

@@ -15,6 +15,7 @@ import { checkMask } from "./check-mask.ts";
 import { checkUpscale } from "./check-upscale.ts";
 import { checkMaxCost, listAcceptedPrices, resolveSpender, toMicrodollars } from "./cost.ts";
 import { resolveCustomModels } from "./custom-models.ts";
+import { resolveEndUser } from "./end-user.ts";
 import { estimatePlan, offerToReserve } from "./estimate.ts";
 import { expandPlan } from "./expand-plan.ts";
 import { deriveId } from "./ids.ts";
@@ -42,6 +43,8 @@ export type RunRequest = {
   identity?: RequestIdentity;
   /** The parent of the run, whatever its sources are. */
   parentRunId?: string;
+  /** The end user if the request names none. */
+  endUser?: string | null;
   idempotencyKey?: string | undefined;
   isStrict: boolean;
   /** Throws to refuse a new run because of its estimated cost in US dollars, or null if a price is unknown. */
@@ -89,7 +92,9 @@ export async function acceptRun(
   // A concurrent request with the same idempotency key may have used up the budget, the limit of open runs or the
   // storage quota. Then this request is its replay, not a refusal.
   const findConcurrentReplay = async (thrown: unknown) => (isLimitFault(thrown) ? findReplay() : undefined);
-  const staged = await stageInlineImages(services, { ...caller, run_id, storageLimits }, request.parsed).catch(
+  // Files of a run that is not accepted yet belong to no end user.
+  const staging = { ...services, database: database.forTenant(caller.tenant_id) };
+  const staged = await stageInlineImages(staging, { ...caller, run_id, storageLimits }, request.parsed).catch(
     async (thrown) => {
       const concurrentReplay = await findConcurrentReplay(thrown);
       if (!concurrentReplay) throw thrown;
@@ -172,6 +177,7 @@ async function buildNewRun(
   run_id: string,
 ): Promise<NewRun> {
   const { operation, parsed } = request;
+  const end_user = resolveEndUser(caller, parsed.input.end_user as string | undefined, request.endUser);
   const routing = parsed.input.routing as Routing | undefined;
   const jobs = operation.plan!(parsed.input, parsed.provided).map((job) => ({
     ...markDefaults(job, parsed.provided),
@@ -196,11 +202,12 @@ async function buildNewRun(
   const sources = await assertSourcesUsable(services, caller, plan, request.files);
   checkMaxCost(estimate, parsed.input.max_cost as number | undefined);
   request.checkEstimate?.(estimate);
-  const { webhook_secret, metadata, webhook_url, ...inputs } = parsed.input;
+  const { webhook_secret, metadata, webhook_url, end_user: _named, ...inputs } = parsed.input;
   const webhook = buildRunWebhook(services.webhooks, { ...caller, run_id }, { webhook_url, webhook_secret });
   return {
     ...caller,
     run_id,
+    end_user,
     operation: operation.name,
     run_type: operation.run_type!,
     inputs: { ...inputs, ...(webhook_url !== undefined && { webhook_url }) },

@@ -211,7 +211,7 @@ describe("the spender of a run", () => {
 
   it("is the key alone, if there is no token or the token has no spending limit", async () => {
     const caller = createCallerRecord({ tenant_id: v7(), key_id: v7() });
-    const token = { token_id: v7(), max_spend: null };
+    const token = { token_id: v7(), max_spend: null, end_user: "visitor-1" };
     const spender = { key_id: caller.key_id, key_holders: [caller.key_id] };
     expect(await resolveSpender(database.db, caller)).toEqual(spender);
     expect(await resolveSpender(database.db, { ...caller, token })).toEqual(spender);
@@ -224,7 +224,7 @@ describe("the spender of a run", () => {
 
   it("is the key and the token, whose budget is created once and ends with the token", async () => {
     const expires_at = new Date("2030-01-01T00:00:00Z");
-    const token = { token_id: v7(), max_spend: 1.5 };
+    const token = { token_id: v7(), max_spend: 1.5, end_user: "visitor-1" };
     const tenant_id = v7();
     await database.owner.query(v7(), "insert into tenants (tenant_id, name) values ($1, 'x')", [tenant_id]);
     const caller = createCallerRecord({ tenant_id, key_id: v7(), expires_at, token });

@@ -39,6 +39,7 @@ function renderRunSummary(
     live_status: liveStatus({ run_type: run.run_type, status }),
     run_type: run.run_type,
     parent_run_id: run.parent_run_id,
+    end_user: run.end_user,
     progress: eventProgress(event, run),
     image_url: urlOf("image/"),
     video_url: urlOf("video/"),

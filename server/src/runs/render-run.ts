@@ -49,10 +49,10 @@ const renderResult = (services: Dependencies, row: RunRow): JsonObject | null =>
 export const liveStatus = ({ run_type, status }: Pick<RunRow, "run_type" | "status">): Run["live_status"] =>
   UPLOAD_RUN_TYPES.includes(run_type) ? null : status === "queued" ? "pending" : status;
 
-/** The fields that the caller set. `metadata` is a column of its own. */
-export function selectGiven({ given_fields, inputs, metadata, deleted_at }: RunRow): JsonObject | null {
+/** The fields that the caller set. `metadata` and `end_user` are columns of their own. */
+export function selectGiven({ given_fields, inputs, metadata, end_user, deleted_at }: RunRow): JsonObject | null {
   if (given_fields === null || deleted_at) return null;
-  const values: JsonObject = { ...inputs, metadata };
+  const values: JsonObject = { ...inputs, metadata, end_user };
   return Object.fromEntries(given_fields.filter((field) => field in values).map((field) => [field, values[field]]));
 }
 
@@ -63,6 +63,7 @@ export function renderRun(services: Dependencies, row: RunRow): Run {
   return {
     run_id: row.run_id,
     user_id: row.user_id,
+    end_user: row.end_user,
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),
     image_url: images[0] ?? null,

@@ -38,7 +38,9 @@ export async function repeatRun(
   const { operation, given } = findRepeatableRequest(row);
   authorize(caller, operation);
   const parsed = parseChanged(operation, applyMergePatch(given, changes));
-  return acceptRun(services, caller, { ...request, operation, parsed, identity, parentRunId: row.run_id });
+  return acceptRun(services, caller, {
+    ...{ ...request, operation, parsed, identity, parentRunId: row.run_id, endUser: row.end_user },
+  });
 }
 
 /** `sync` is left out: whether a caller waits is no part of what is repeated. */

@@ -26,8 +26,8 @@ export function sourceRunId(source: Source | undefined): string | undefined {
 
 /**
  * Returns a function that replaces URLs of this server's files, and references to stored files, by the file and its
- * run. A file of another tenant keeps its URL: its signature permits reading it, but not the lineage. `files` came with
- * the request.
+ * run. A file of another tenant keeps its URL: its signature permits reading it, but not the lineage. For an end user,
+ * a file of another one is not found. `files` came with the request.
  */
 export async function linkStoredFiles(
   { database, assets }: Dependencies,
@@ -44,10 +44,11 @@ export async function linkStoredFiles(
   const rows = ids.length > 0 ? await findAssets(database, tenantId, ids) : [];
   const rowOf = (source: Source) => rows.find(({ asset_id }) => asset_id === assetIdOf(source));
   for (const source of sources) {
-    if (!("asset" in source) || isStaged(source.asset)) continue;
+    const asset_id = assetIdOf(source);
+    if (asset_id === undefined || ("url" in source && database.endUser === undefined)) continue;
     const row = rowOf(source);
-    if (!row) throw new Fault("asset_not_found", { asset_id: source.asset });
-    if (row.deleted_at) throw new Fault("asset_expired", { asset_id: source.asset });
+    if (!row) throw new Fault("asset_not_found", { asset_id });
+    if ("asset" in source && row.deleted_at) throw new Fault("asset_expired", { asset_id });
   }
   return (source) => {
     const row = rowOf(source);

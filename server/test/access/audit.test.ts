@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { JsonObject } from "../../src/kit/schemas/run.ts";
 import { operations } from "../../src/operations/all.ts";
 import { type ApiResponse, sendOverHttp } from "../support/api-caller.ts";
-import { createTestTenant, type TestTenant } from "../support/tenants.ts";
+import { createTestTenant, type TestTenant, TOKEN_REQUEST } from "../support/tenants.ts";
 import { startTestDatabase, type TestDatabase } from "../support/test-database.ts";
 import { startTestApi, type TestApi } from "./isolation.ts";
 
@@ -77,7 +77,7 @@ const REQUESTS: Record<string, (fixtures: Fixtures) => Promise<AuditedRequest>> 
   "tenants.credit": async ({ tenant }) => ({ params: { tenant_id: await tenant() }, body: { amount: 5 } }),
   "tenants.delete": async ({ suspended }) => ({ params: { tenant_id: await suspended() }, body: { confirm: "Acme" } }),
   "tenants.export": async ({ tenant }) => ({ params: { tenant_id: await tenant() }, body: { reason: "ticket 1" } }),
-  "tokens.create": async () => ({ body: { expires_in: 60 } }),
+  "tokens.create": async () => ({ body: { ...TOKEN_REQUEST, expires_in: 60 } }),
   "webhooks.create": async () => ({ body: { url: "https://example.com/a", description: SECRET_TEXT } }),
   "webhooks.update": async ({ webhook }) => ({ params: { webhook_id: await webhook() }, body: { enabled: false } }),
   "webhooks.delete": async ({ webhook }) => ({ params: { webhook_id: await webhook() } }),

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { generateApiKey } from "../../src/access/api-key.ts";
 import { type ApiResponse, createHttpCaller } from "../support/api-caller.ts";
 import { createSeededRandom } from "../support/seeded-random.ts";
-import { createTestTenant, type TestTenant } from "../support/tenants.ts";
+import { createTestTenant, type TestTenant, TOKEN_REQUEST } from "../support/tenants.ts";
 import { startTestEnvironment, type TestEnvironment } from "../support/test-environment.ts";
 
 let environment: TestEnvironment;
@@ -94,7 +94,7 @@ describe("a malformed credential", () => {
   });
 
   it("beside another that differs is refused, token or key", async () => {
-    const token = (await ann.caller.post("/tokens", {})).body.access_token;
+    const token = (await ann.caller.post("/tokens", TOKEN_REQUEST)).body.access_token;
     const both = { authorization: `Bearer ${token}`, "x-api-key": ann.key };
     expect(await status(both)).toBe(400);
     expect(await status({ authorization: `Bearer ${ann.key}`, "x-api-key": ann.key })).toBe(200);

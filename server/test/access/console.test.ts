@@ -6,7 +6,7 @@ import { v7 } from "uuid";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { generateApiKey } from "../../src/access/api-key.ts";
 import { operations } from "../../src/operations/all.ts";
-import { createTestTenant, OPERATOR_SCOPES, type TenantOptions } from "../support/tenants.ts";
+import { createTestTenant, OPERATOR_SCOPES, type TenantOptions, TOKEN_REQUEST } from "../support/tenants.ts";
 import { startTestDatabase, type TestDatabase } from "../support/test-database.ts";
 import { startTestApi, type TestApi } from "./isolation.ts";
 
@@ -109,7 +109,7 @@ describe("signing in with an API key", () => {
   it("refuses a token, and anything but one code or key", async () => {
     const { key } = await createKey();
     const token = await send("POST", "/api/v1/tokens", {
-      body: { expires_in: 60 },
+      body: { ...TOKEN_REQUEST, expires_in: 60 },
       headers: { authorization: `Bearer ${key}` },
     });
     const post = (body: unknown) => outcome(send("POST", "/console/session", { body }));

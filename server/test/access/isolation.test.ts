@@ -13,7 +13,7 @@ import type { Database } from "../../src/db/connect.ts";
 import { newSigner, publicJwk, signUnchecked } from "../corpora/tokens.ts";
 import { createHttpCaller } from "../support/api-caller.ts";
 import { insertTestModel } from "../support/custom-models.ts";
-import { createTestTenant, type TestTenant } from "../support/tenants.ts";
+import { createTestTenant, type TestTenant, TOKEN_REQUEST } from "../support/tenants.ts";
 import { startTestDatabase, type TestDatabase } from "../support/test-database.ts";
 import { baseOperations, type IdField, listIdFields } from "./id-fields.ts";
 import {
@@ -55,8 +55,9 @@ beforeAll(async () => {
 
   const now = Math.floor(Date.now() / 1000);
   const claims = { iss: "https://id.example", aud: "gesso", sub: "al", iat: now, exp: now + 3600 };
-  const minted = (await createHttpCaller({ ...api, key: ann.key }).post("/tokens", { expires_in: 3600 })).body
-    .access_token;
+  const minted = (
+    await createHttpCaller({ ...api, key: ann.key }).post("/tokens", { ...TOKEN_REQUEST, expires_in: 3600 })
+  ).body.access_token;
   credentials = [
     { name: "key", key: ann.key },
     { name: "token", key: minted },

@@ -2,7 +2,7 @@
 import { decodeJwt } from "jose";
 import { beforeAll, describe, expect } from "vitest";
 import { createHttpCaller } from "../support/api-caller.ts";
-import { createTestTenant, type TestTenant } from "../support/tenants.ts";
+import { createTestTenant, type TestTenant, TOKEN_REQUEST } from "../support/tenants.ts";
 import { it } from "./http-and-client.ts";
 import {
   envelopeSuccess,
@@ -22,7 +22,7 @@ let otherTenant: TestTenant;
 /** Minted before the other tests, so that it expires while they run. */
 let shortToken: string;
 beforeAll(async () => {
-  const minted = await suite.caller.post("/tokens", { scopes: ["runs:read"], expires_in: 1 });
+  const minted = await suite.caller.post("/tokens", { end_user: "ada", scopes: ["runs:read"], expires_in: 1 });
   shortToken = minted.body.access_token;
   expect([minted.body.expires_in, (await bearing(shortToken).get("/runs")).status]).toEqual([1, 200]);
   otherTenant = await createTestTenant(suite.environment, { user_id: "other-user" });
@@ -62,7 +62,11 @@ describe("an API key", () => {
 
 describe("a minted token", () => {
   it("[AUT-015] [AUT-021] is a Bearer that works at other operations, with what it was given", async () => {
-    const { body, status } = await suite.caller.post("/tokens", { scopes: ["runs:read"], expires_in: 60 });
+    const { body, status } = await suite.caller.post("/tokens", {
+      end_user: "ada",
+      scopes: ["runs:read"],
+      expires_in: 60,
+    });
     expect([status, body]).toEqual([
       201,
       { access_token: expect.any(String), token_type: "Bearer", expires_in: 60, scope: "runs:read" },
@@ -76,26 +80,27 @@ describe("a minted token", () => {
 
   it("[LIM-052] [LIM-053] works for 15 minutes, or as long as requested up to a day, and never longer", async () => {
     const lifeOf = async (wish: object) => {
-      const { body } = await suite.caller.post("/tokens", wish);
+      const { body } = await suite.caller.post("/tokens", { ...TOKEN_REQUEST, ...wish });
       const { iat = 0, exp = 0 } = decodeJwt(body.access_token);
       expect(body.expires_in).toBe(exp - iat);
       return exp - iat;
     };
     expect(await lifeOf({})).toBe(900);
     expect(await lifeOf({ expires_in: 86_400 })).toBe(86_400);
-    expect(statusAndCode(await suite.caller.post("/tokens", { expires_in: 86_401 }))).toEqual([
+    expect(statusAndCode(await suite.caller.post("/tokens", { ...TOKEN_REQUEST, expires_in: 86_401 }))).toEqual([
       400,
       "validation_error",
     ]);
     const expires_at = new Date(Date.now() + 3600_000);
     const short = await createTestTenant(suite.environment, { expires_at });
-    const { body } = await short.caller.post("/tokens", { expires_in: 86_400 });
+    const { body } = await short.caller.post("/tokens", { ...TOKEN_REQUEST, expires_in: 86_400 });
     expect(decodeJwt(body.access_token).exp! * 1000).toBeLessThanOrEqual(expires_at.getTime());
   });
 
   it("is valid for its origin only, cannot create keys or tokens, and expires with its key", async () => {
     const made = (await suite.caller.post("/keys", { name: "page", scopes: ["*"] })).body;
-    const mint = async (wish: object) => (await bearing(made.key).post("/tokens", wish)).body.access_token;
+    const mint = async (wish: object) =>
+      (await bearing(made.key).post("/tokens", { ...TOKEN_REQUEST, ...wish })).body.access_token;
     const [bound, free] = [await mint({ origin: "https://app.example" }), await mint({})];
     const from = (origin: string) => bearing(bound).get("/runs", { origin });
     expect((await from("https://app.example")).status).toBe(200);
@@ -103,13 +108,35 @@ describe("a minted token", () => {
     expect(statusAndCode(await bearing(bound).get("/runs"))).toEqual([401, "invalid_token"]);
     expect(statusAndCode(await bearing(free).post("/keys", { name: "x", scopes: ["runs:read"] }))).toEqual([
       403,
-      "permission_denied",
-    ]);
-    expect(statusAndCode(await bearing(free).post("/tokens", {}))).toEqual([403, "permission_denied"]);
-    expect(statusAndCode(await bearing(made.key).post("/tokens", { scopes: ["tenants:*"] }))).toEqual([
-      403,
       "insufficient_scope",
     ]);
+    expect(statusAndCode(await bearing(free).post("/tokens", TOKEN_REQUEST))).toEqual([403, "insufficient_scope"]);
+    for (const scope of [
+      "tenants:*",
+      "audit:read",
+      "members:read",
+      "keys:write",
+      "tokens:*",
+      "webhooks:read",
+      "usage:read",
+      "*",
+      "*:read",
+    ]) {
+      const refused = await bearing(made.key).post("/tokens", { end_user: "ada", scopes: [scope] });
+      expect(statusAndCode(refused), scope).toEqual([400, "validation_error"]);
+      expect(refused.body.details.errors[0].message).toContain(`${scope} is no scope of access tokens`);
+    }
+    for (const incomplete of [
+      {},
+      { end_user: "ada" },
+      { scopes: ["runs:read"] },
+      { end_user: "", scopes: ["runs:read"] },
+    ])
+      expect(statusAndCode(await bearing(made.key).post("/tokens", incomplete))).toEqual([400, "validation_error"]);
+    for (const end_user of ["a".repeat(129), "line\nbreak", "zero\u0000", "hidden\u200b"])
+      expect(statusAndCode(await bearing(made.key).post("/tokens", { ...TOKEN_REQUEST, end_user }))).toEqual([
+        ...[400, "validation_error"],
+      ]);
     await suite.caller.delete(`/keys/${made.id}`);
     expect(statusAndCode(await bearing(free).get("/runs"))).toEqual([401, "invalid_token"]);
   });
@@ -126,7 +153,7 @@ describe("tenants", () => {
       const { body } = await createHttpCaller(suite.environment).send(
         method!,
         `/api/v1${path}`,
-        method === "POST" ? { body: {} } : {},
+        method === "POST" ? { body: TOKEN_REQUEST } : {},
       );
       expect([path, body.code]).toEqual([path, undefined]);
       const other = await createHttpCaller(suite.environment).send("PUT", `/api/v1${path}`);
@@ -134,17 +161,20 @@ describe("tenants", () => {
     }
   });
 
-  it("[GNL-035] share an Idempotency-Key within, and never with another", async () => {
+  it("[GNL-035] share an Idempotency-Key with no other tenant and no other API key, except one that replaces it", async () => {
     const header = { "idempotency-key": `shared-${Date.now()}` };
     const fields = { prompt: "[sandbox:delay=0] a door", width: 64, height: 64 };
     const [one, two] = [await createTestTenant(suite.environment), await createTestTenant(suite.environment)];
     const again = await createTestTenant(suite.environment, { tenantId: one.tenant_id });
     const first = await one.caller.generate(fields, header);
-    const same = await again.caller.generate(fields, header);
-    expect([same.body.run_id, same.headers.get("idempotent-replayed")]).toEqual([first.body.run_id, "true"]);
-    const other = await two.caller.generate(fields, header);
-    expect(other.headers.get("idempotent-replayed")).toBeNull();
-    expect(other.body.run_id).not.toBe(first.body.run_id);
+    const rotated = (await again.caller.post(`/keys/${one.key_id}/rotate`, {})).body;
+    for (const key of [one.key, rotated.key]) {
+      const same = await bearing(key).generate(fields, header);
+      expect([same.body.run_id, same.headers.get("idempotent-replayed")]).toEqual([first.body.run_id, "true"]);
+    }
+    const others = [await again.caller.generate(fields, header), await two.caller.generate(fields, header)];
+    for (const other of others) expect([other.status, other.headers.get("idempotent-replayed")]).toEqual([202, null]);
+    expect(new Set([first, ...others].map(({ body }) => body.run_id)).size).toBe(3);
   });
 
   it("[RUN-024] list only their own runs, newest first", async () => {

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { AUDIENCE, type IdentityProvider, startIdentityProvider } from "../access/identity-provider.ts";
 import { newSigner, type Signer, signUnchecked } from "../corpora/tokens.ts";
 import { type ApiCaller, createHttpCaller } from "../support/api-caller.ts";
-import { createTestTenant } from "../support/tenants.ts";
+import { createTestTenant, TOKEN_REQUEST } from "../support/tenants.ts";
 import { startTestEnvironment, type TestEnvironment } from "../support/test-environment.ts";
 import { statusAndCode } from "./run-requests.ts";
 
@@ -86,7 +86,8 @@ describe("an access token of an identity provider", () => {
     expect(statusAndCode(await bearing(signUnchecked(decodeProtectedHeader(token), old, first)).get("/runs"))).toEqual([
       ...[401, "token_expired"],
     ]);
-    const minted = (await createHttpCaller(environment).post("/tokens", { expires_in: 1 })).body.access_token;
+    const minted = (await createHttpCaller(environment).post("/tokens", { ...TOKEN_REQUEST, expires_in: 1 })).body
+      .access_token;
     expect((await bearing(minted).get("/runs")).status).toBe(200);
     // A few seconds are allowed to clocks that differ; after them the token is over.
     await expect
@@ -111,7 +112,7 @@ describe("an access token of an identity provider", () => {
     const made = await alice.post("/keys", { name: "mine", scopes: ["runs:read"] });
     expect(made).toMatchObject({ status: 201, body: { user_id: "corp:alice" } });
     expect((await bearing(made.body.key).get("/runs")).status).toBe(200);
-    expect(statusAndCode(await alice.post("/tokens", {}))).toEqual([403, "insufficient_scope"]);
+    expect(statusAndCode(await alice.post("/tokens", TOKEN_REQUEST))).toEqual([403, "insufficient_scope"]);
   });
 
   it("creates no key that lives longer than the operator allows, however it asks", async () => {

@@ -11,7 +11,7 @@ import { AUDIENCE, type IdentityProvider, startIdentityProvider } from "../acces
 import { newSigner, type Signer, signUnchecked } from "../corpora/tokens.ts";
 import { createHttpCaller, readSandboxLedger } from "../support/api-caller.ts";
 import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
-import { createTestTenant, OPERATOR_SCOPES } from "../support/tenants.ts";
+import { createTestTenant, OPERATOR_SCOPES, TOKEN_REQUEST } from "../support/tenants.ts";
 import { startTestEnvironment, type TestEnvironment } from "../support/test-environment.ts";
 import {
   callByPost,
@@ -243,7 +243,7 @@ describe("a cost above the threshold", () => {
 });
 
 it("[MCP-10] a spending limit of a token lets through what fits, and answers tell what is left", async () => {
-  const { body } = await createHttpCaller(environment).post("/tokens", { max_spend: 0.1, scopes: ["*"] });
+  const { body } = await createHttpCaller(environment).post("/tokens", { ...TOKEN_REQUEST, max_spend: 0.1 });
   const agent = await connectClient({ url: environment.url, key: body.access_token });
   const spend = async (index: number) =>
     call("make_image", { prompt: `coin ${index} [sandbox:delay=0]`, width: 64, height: 64 }, agent);

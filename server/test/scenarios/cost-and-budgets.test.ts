@@ -25,7 +25,7 @@ import {
 import { createHttpCaller } from "../support/api-caller.ts";
 import { listLedgerViolations } from "../support/check-ledger.ts";
 import { createSeededRandom } from "../support/seeded-random.ts";
-import { createTestTenant, type TestTenant } from "../support/tenants.ts";
+import { createTestTenant, type TestTenant, TOKEN_REQUEST } from "../support/tenants.ts";
 
 let environment: PricedInstallation;
 
@@ -138,7 +138,7 @@ describe("a limit", () => {
     const over = await other.generate(ORDER);
     expect([over.status, over.body.details]).toMatchObject([402, { limit: "month", of: "key" }]);
 
-    const token = await tenant.caller.post("/tokens", { max_spend: 2 * PRICE });
+    const token = await tenant.caller.post("/tokens", { ...TOKEN_REQUEST, max_spend: 2 * PRICE });
     const bearer = createHttpCaller({ url: environment.url, key: token.body.access_token });
     for (const _ of [1, 2]) expect((await bearer.generate({ ...ORDER, sync: true })).status).toBe(200);
     const spent = await bearer.generate(ORDER);

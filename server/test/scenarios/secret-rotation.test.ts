@@ -6,6 +6,7 @@ import { promisify } from "node:util";
 import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type ApiCaller, createHttpCaller } from "../support/api-caller.ts";
+import { TOKEN_REQUEST } from "../support/tenants.ts";
 import { startTestEnvironment, type TestEnvironment } from "../support/test-environment.ts";
 import { startWebhookReceiver, type WebhookReceiver, webhookEnv } from "../webhooks/receiver.ts";
 
@@ -25,8 +26,11 @@ afterAll(async () => {
   await receiver?.close();
 });
 
-const generate = async (prompt: string) =>
-  (await caller.generate({ prompt, width: 64, height: 64, sync: true })).body as { run_id: string; image_url: string };
+const generate = async (prompt: string, end_user?: string) =>
+  (await caller.generate({ prompt, end_user, width: 64, height: 64, sync: true })).body as {
+    run_id: string;
+    image_url: string;
+  };
 const restartWith = async (secrets: { GESSO_SECRET: string; GESSO_ACCEPTED_SECRETS?: string }) => {
   await environment.stopGracefully("api");
   await environment.start("api", secrets);
@@ -35,10 +39,10 @@ const status = async (url: string, headers: Record<string, string> = {}) => (awa
 
 it("keeps file URLs, tokens, cursors and webhook secrets valid, until the old secret is removed", async () => {
   const { secret } = (await caller.post("/webhooks", { url: `${receiver.url}/hook` })).body;
-  const first = await generate("a boat");
+  const first = await generate("a boat", "visitor-1");
   await generate("a second boat");
   const { next_cursor } = (await caller.get("/runs?limit=1")).body;
-  const token = (await caller.post("/tokens", { expires_in: 600 })).body.access_token as string;
+  const token = (await caller.post("/tokens", { ...TOKEN_REQUEST, expires_in: 600 })).body.access_token as string;
   const withToken = () =>
     status(`${environment.url}/api/v1/runs/${first.run_id}`, { authorization: `Bearer ${token}` });
   const page = () => caller.get(`/runs?limit=1&cursor=${next_cursor}`);

@@ -2,6 +2,7 @@
 import { v7 } from "uuid";
 import { apiKeyHint, generateApiKey, hashApiKey } from "../../src/access/api-key.ts";
 import type { Caller as Known, Role } from "../../src/db/access/caller.ts";
+import { TOKEN_SCOPES } from "../../src/kit/token-scopes.ts";
 import { type ApiCaller, createHttpCaller } from "./api-caller.ts";
 import type { TestEnvironment } from "./test-environment.ts";
 
@@ -26,6 +27,9 @@ export const createCallerRecord = (about: Partial<Known> = {}): Known => ({
   token: null,
   ...about,
 });
+
+/** The request for an access token with all that a token can have, for one end user. */
+export const TOKEN_REQUEST = { end_user: "visitor-1", scopes: TOKEN_SCOPES };
 
 export type TenantOptions = {
   role?: Role;

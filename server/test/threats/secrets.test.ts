@@ -9,6 +9,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { type ApiResponse, createHttpCaller } from "../support/api-caller.ts";
 import { drawScene } from "../support/scene.ts";
 import { findSecretsIn, readAllRows, readEngineData, readFilesBelow } from "../support/stored-text.ts";
+import { TOKEN_REQUEST } from "../support/tenants.ts";
 import { startTestEnvironment, type TestEnvironment } from "../support/test-environment.ts";
 import { startWebhookReceiver, type WebhookReceiver, webhookEnv } from "../webhooks/receiver.ts";
 
@@ -75,7 +76,7 @@ async function useSecrets(): Promise<{ keys: string[]; token: string }> {
   for (let n = 0; n < KEYS; n++)
     created.push((await operator.post("/keys", { name: `${MARK} ${n}`, scopes: ["*"] })).body);
   const keys: string[] = created.map(({ key }) => key);
-  const token: string = (await operator.post("/tokens", {})).body.access_token;
+  const token: string = (await operator.post("/tokens", TOKEN_REQUEST)).body.access_token;
   for (const { id, key } of created) {
     record(await createHttpCaller({ url: environment.url, key }).get(`/keys/${id}`));
   }

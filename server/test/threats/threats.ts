@@ -2,6 +2,7 @@
 import { clients } from "./rows/clients.ts";
 import { consoleSection } from "./rows/console.ts";
 import { credentials } from "./rows/credentials.ts";
+import { endUsers } from "./rows/end-users.ts";
 import { infrastructure } from "./rows/infrastructure.ts";
 import { money } from "./rows/money.ts";
 import { outbound } from "./rows/outbound.ts";
@@ -18,5 +19,5 @@ import type { ThreatSection } from "./threat.ts";
 export const threatSections: ThreatSection[] = [
   ...[credentials, tenants, outbound, uploads, requests],
   ...[webhooks, storage, money, consoleSection, infrastructure, supplyChain, privacy],
-  clients,
+  ...[clients, endUsers],
 ];

@@ -45,7 +45,7 @@ export const operationsIn: Ways = {
   audit: ["T29"],
   catalogue: ["T18"],
   edit: ["T30", "T57", "T58"],
-  events: ["T20", "T104"],
+  events: ["T20", "T104", "T137"],
   generateVideo: ["T40", "T105"],
   images: ["T41", "T49", "T135"],
   keys: ["T08"],
@@ -54,10 +54,10 @@ export const operationsIn: Ways = {
   models: ["T22", "T23"],
   prompts: ["T64", "T77"],
   provenance: ["T43", "T126"],
-  runs: ["T18", "T26", "T27", "T99", "T134"],
+  runs: ["T18", "T137", "T138", "T26", "T27", "T99", "T134"],
   system: ["T118"],
   tenants: ["T14", "T21"],
-  tokens: ["T08", "T106"],
+  tokens: ["T08", "T106", "T139"],
   usage: ["T18"],
   webhooks: ["T79", "T84", "T88"],
 };
@@ -92,7 +92,7 @@ export const scopesIn: Ways = {
 };
 
 export const credentialsIn: Ways = {
-  "accepted: accessTokens": ["T09", "T13"],
+  "accepted: accessTokens": ["T09", "T13", "T137", "T139"],
   "accepted: issuers": ["T09", "T10", "T13", "T14", "T17"],
   "accepted: keys": ["T01", "T04", "T07"],
   "accepted: unknownKeys": ["T01"],

@@ -3,7 +3,7 @@ import { type Client, createClient, type Event } from "@gesso/client";
 import { unwrap } from "@gesso/client/webhooks";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type ApiCaller, createHttpCaller } from "../support/api-caller.ts";
-import { createTestTenant } from "../support/tenants.ts";
+import { createTestTenant, TOKEN_REQUEST } from "../support/tenants.ts";
 import { startTestEnvironment, type TestEnvironment } from "../support/test-environment.ts";
 import { startWebhookReceiver, type WebhookReceiver, webhookEnv } from "./receiver.ts";
 
@@ -60,9 +60,9 @@ describe("a listener", () => {
     expect(ledgers).toContain("workshop");
     const refused = [{ name: "" }, { name: "a b" }, { name: "x".repeat(65) }, { name: "x", secret: "short" }];
     for (const body of refused) expect((await caller.post("/webhooks/listeners", body)).status).toBe(400);
-    const token = (await caller.post("/tokens", { expires_in: 600 })).body.access_token;
+    const token = (await caller.post("/tokens", { ...TOKEN_REQUEST, expires_in: 600 })).body.access_token;
     const held = await createHttpCaller({ ...environment, key: token }).post("/webhooks/listeners", { name: "x" });
-    expect([held.status, held.body.code]).toEqual([403, "permission_denied"]);
+    expect([held.status, held.body.code]).toEqual([403, "insufficient_scope"]);
   });
 
   it("receives the unchanged message, signed with its own secret, and only of its tenant", async () => {

@@ -31,8 +31,13 @@ export type Caller = ResourceOwner & {
   /** When keys that this credential creates or changes must expire at the latest; null if they need not. */
   grants_until: Date | null;
   tenant: { weight: number; limits: JsonObject };
-  /** Set if the credential is an access token issued by this server for the key. `max_spend` is in US dollars. */
-  token: { token_id: string; max_spend: number | null } | null;
+  /**
+   * Set if the credential is an access token issued by this server for the key. `max_spend` is in US dollars.
+   * `end_user` is the visitor of an app whose runs alone it sees.
+   */
+  token: { token_id: string; max_spend: number | null; end_user: string } | null;
+  /** The first of the keys that `key_id` replaced, one by one, by rotation. Undefined or null if there is none. */
+  first_key_id?: string | null;
   /** Set if the credential is a session of the console. `last_login_at` is null if it is not known. */
   session?: { session_id: string; method: SignInMethod; last_login_at: Date | null };
 };

@@ -128,7 +128,7 @@ it("an owner of the tables who is no superuser can delete the audit log of a ten
   const [tenant, name] = [v7(), `dba_${v7().replaceAll("-", "").slice(0, 24)}`];
   const { owner, url } = database;
   await owner.query("test.role", `create role ${name} login createrole password '${name}'`);
-  await owner.query("test.grant", `grant gesso_app, gesso_system to ${name} with admin option`);
+  await owner.query("test.grant", `grant gesso_app, gesso_system, gesso_end_user to ${name} with admin option`);
   await owner.query("test.database", `create database ${name} owner ${name}`);
   const ownUrl = Object.assign(new URL(url), { username: name, password: name, pathname: `/${name}` }).href;
   await migrate(ownUrl);

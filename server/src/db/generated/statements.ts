@@ -176,6 +176,7 @@ export type StatementTypes = {
     parameters: {
       asset_ids: readonly string[];
       tenant_id: string;
+      end_user: string | null | undefined;
     };
     row: {
       asset_id: string;
@@ -1137,6 +1138,7 @@ export type StatementTypes = {
     };
     row: {
       run_id: string;
+      end_user: string | null;
       run_type: string;
       parent_run_id: string | null;
       progress: number;
@@ -1175,9 +1177,30 @@ export type StatementTypes = {
   "events.list_latest_of_open_runs": {
     parameters: {
       tenant_id: string;
+      end_user: string | null | undefined;
       limit: number;
       xact: number;
       seq: number;
+    };
+    row: {
+      event_id: string;
+      run_id: string;
+      tenant_id: string;
+      type: string;
+      data: ColumnTypes["events.data"];
+      terminal: boolean;
+      xact: number;
+      seq: number;
+      created_at: Date;
+    };
+  };
+  "events.list_of_end_user": {
+    parameters: {
+      tenant_id: string;
+      xact: number;
+      seq: number;
+      end_user: string;
+      limit: number;
     };
     row: {
       event_id: string;
@@ -1411,6 +1434,7 @@ export type StatementTypes = {
     };
     row: {
       run_id: string;
+      end_user: string | null;
       run_type: string;
       parent_run_id: string | null;
       progress: number;
@@ -1446,6 +1470,9 @@ export type StatementTypes = {
     parameters: {
       tenant_id: string;
       key: string;
+      caller_id: string;
+      user_id: string;
+      first_key_id: string | null | undefined;
     };
     row: {
       fingerprint: Buffer;
@@ -1515,6 +1542,7 @@ export type StatementTypes = {
       weight: number;
       tenant_limits: ColumnTypes["tenants.limits"];
       is_suspended: boolean | null;
+      first_key_id: string | null;
     };
   };
   "keys.find_holder_by_id": {
@@ -1534,6 +1562,7 @@ export type StatementTypes = {
       weight: number;
       tenant_limits: ColumnTypes["tenants.limits"];
       is_suspended: boolean | null;
+      first_key_id: string | null;
     };
   };
   "keys.insert": {
@@ -1544,6 +1573,7 @@ export type StatementTypes = {
       user_id: string;
       idempotency_key: string | null | undefined;
       fingerprint: Buffer | null | undefined;
+      caller_id: string;
       name: string;
       digest: Buffer;
       hint: string;
@@ -1725,6 +1755,7 @@ export type StatementTypes = {
       idempotency_key: string | null | undefined;
       fingerprint: Buffer | null | undefined;
       transfer_id: string;
+      caller_id: string;
       amount: number;
       is_prepaid: boolean;
       actor_user_id: string;
@@ -2060,6 +2091,7 @@ export type StatementTypes = {
       idempotency_key: string | null | undefined;
       fingerprint: Buffer | null | undefined;
       grant_id: string;
+      caller_id: string;
       grantee_user_id: string | null | undefined;
       actor_user_id: string;
       actor_key_id: string | null | undefined;
@@ -2158,6 +2190,7 @@ export type StatementTypes = {
       idempotency_key: string | null | undefined;
       fingerprint: Buffer | null | undefined;
       model_id: string;
+      caller_id: string;
       name: string;
       model_type: string;
       deployment_id: string;
@@ -2350,6 +2383,7 @@ export type StatementTypes = {
     parameters: {
       run_id: string;
       tenant_id: string;
+      end_user: string | null | undefined;
       is_queued_only: boolean;
       error: JsonParameter;
       event_id: string;
@@ -2599,6 +2633,7 @@ export type StatementTypes = {
       idempotency_key: string | null | undefined;
       fingerprint: Buffer | null | undefined;
       prompt_id: string;
+      caller_id: string;
       name: string;
       text: string;
       model_type: string | null | undefined;
@@ -2944,6 +2979,24 @@ export type StatementTypes = {
       count: number | null;
     };
   };
+  "run_index.count_of_end_user": {
+    parameters: {
+      tenant_id: string;
+      end_user: string;
+      status: string | null | undefined;
+      run_type: string | null | undefined;
+      model: string | null | undefined;
+      provider: string | null | undefined;
+      key_id: string | null | undefined;
+      user_id: string | null | undefined;
+      error_code: string | null | undefined;
+      roots: boolean | null | undefined;
+    };
+    row: {
+      month: string | null;
+      count: number | null;
+    };
+  };
   "run_index.find_runs": {
     parameters: {
       run_ids: readonly string[];
@@ -3054,6 +3107,7 @@ export type StatementTypes = {
     parameters: {
       run_id: string;
       tenant_id: string;
+      end_user: string | null | undefined;
       starred: boolean | null | undefined;
       tags: readonly string[] | null | undefined;
     };
@@ -3077,6 +3131,7 @@ export type StatementTypes = {
       tenant_id: string;
       root_run_id: string;
       since: string;
+      end_user: string | null | undefined;
     };
     row: {
       run_id: string | null;
@@ -3118,6 +3173,7 @@ export type StatementTypes = {
       stored_files_limit: number | null | undefined;
       amount: number | null | undefined;
       budget_holders: readonly string[];
+      caller_id: string;
       key_id: string | null | undefined;
     };
     row: {
@@ -3138,6 +3194,7 @@ export type StatementTypes = {
       idempotency_key: string | null | undefined;
       fingerprint: Buffer | null | undefined;
       run_id: string;
+      caller_id: string;
       user_id: string;
       operation: string;
       run_type: string;
@@ -3148,6 +3205,7 @@ export type StatementTypes = {
       metadata: JsonParameter;
       webhook_url: string | null | undefined;
       result: JsonParameter;
+      end_user: string | null | undefined;
       files: JsonParameter;
       event_id: string;
       secret_id: string | null | undefined;
@@ -3161,6 +3219,7 @@ export type StatementTypes = {
       run_id: string;
       tenant_id: string;
       user_id: string;
+      end_user: string | null;
       operation: string;
       run_type: string;
       status: ColumnTypes["runs.status"];
@@ -3193,11 +3252,13 @@ export type StatementTypes = {
     parameters: {
       run_id: string;
       tenant_id: string;
+      end_user: string | null | undefined;
     };
     row: {
       run_id: string;
       tenant_id: string;
       user_id: string;
+      end_user: string | null;
       operation: string;
       run_type: string;
       status: ColumnTypes["runs.status"];
@@ -3230,11 +3291,13 @@ export type StatementTypes = {
     parameters: {
       run_ids: readonly string[];
       tenant_id: string;
+      end_user: string | null | undefined;
     };
     row: {
       run_id: string;
       tenant_id: string;
       user_id: string;
+      end_user: string | null;
       operation: string;
       run_type: string;
       status: ColumnTypes["runs.status"];
@@ -3270,6 +3333,7 @@ export type StatementTypes = {
       lowest: string;
       window: number;
       parent_run_id?: string | null | undefined;
+      end_user?: string | undefined;
       status?: string | null | undefined;
     };
     row: {
@@ -3289,6 +3353,7 @@ export type StatementTypes = {
       provider: string | null | undefined;
       key_id: string | null | undefined;
       user_id: string | null | undefined;
+      end_user: string | null | undefined;
       error_code: string | null | undefined;
       roots: boolean | null | undefined;
       created_after: Date | string | null | undefined;
@@ -3301,6 +3366,7 @@ export type StatementTypes = {
       run_id: string;
       tenant_id: string;
       user_id: string;
+      end_user: string | null;
       operation: string;
       run_type: string;
       status: ColumnTypes["runs.status"];
@@ -3333,6 +3399,7 @@ export type StatementTypes = {
     parameters: {
       tenant_id: string;
       status: string;
+      end_user: string | null | undefined;
       run_type: string | null | undefined;
       model: string | null | undefined;
       key_id: string | null | undefined;
@@ -3363,6 +3430,7 @@ export type StatementTypes = {
       provider: string | null | undefined;
       key_id: string | null | undefined;
       user_id: string | null | undefined;
+      end_user: string | null | undefined;
       error_code: string | null | undefined;
       roots: boolean | null | undefined;
       created_after: Date | string | null | undefined;
@@ -3372,6 +3440,7 @@ export type StatementTypes = {
       run_id: string;
       tenant_id: string;
       user_id: string;
+      end_user: string | null;
       operation: string;
       run_type: string;
       status: ColumnTypes["runs.status"];
@@ -3433,6 +3502,7 @@ export type StatementTypes = {
     parameters: {
       run_id: string;
       tenant_id: string;
+      end_user: string | null | undefined;
       outbox_id: string;
     };
     row: {
@@ -3860,6 +3930,7 @@ export type StatementTypes = {
       idempotency_key: string | null | undefined;
       fingerprint: Buffer | null | undefined;
       tenant_id: string;
+      caller_id: string;
       name: string;
       weight: number;
       limits: JsonParameter;
@@ -4179,6 +4250,7 @@ export type StatementTypes = {
       idempotency_key: string | null | undefined;
       fingerprint: Buffer | null | undefined;
       webhook_id: string;
+      caller_id: string;
       url: string;
       events: readonly string[];
       description: string | null | undefined;

@@ -162,7 +162,7 @@ describe("a model", () => {
 
   it("is made once for a key", async () => {
     const ann = newManager();
-    const idempotency = { key: "once", fingerprint: Buffer.from("x") };
+    const idempotency = { key: "once", fingerprint: Buffer.from("x"), caller_id: v7() };
     const made = await Promise.all(
       Array.from({ length: 10 }, () => insertCustomModel(base.db, ann, draft({ idempotency }))),
     );

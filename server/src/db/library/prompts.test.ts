@@ -90,7 +90,7 @@ describe("a prompt", () => {
 
   it("is made once for a key, however often it is asked for at once", async () => {
     const owner = caller();
-    const idempotency = { key: "once", fingerprint: Buffer.from("f") };
+    const idempotency = { key: "once", fingerprint: Buffer.from("f"), caller_id: v7() };
     const made = await Promise.all(Array.from({ length: 8 }, () => make(owner, { idempotency })));
     expect(made.filter(Boolean)).toHaveLength(1);
     expect(await listPromptRows(base.db, owner.tenant_id, {}, 10)).toHaveLength(1);

@@ -157,7 +157,7 @@ describe("a balance", () => {
   });
 
   it("is topped up once for each key, can be taken out, and not below nothing", async () => {
-    const idempotency = { key: v7(), fingerprint: Buffer.from("f") };
+    const idempotency = { key: v7(), fingerprint: Buffer.from("f"), caller_id: v7() };
     expect(await topUp(50, { idempotency })).toMatchObject({ is_applied: true, available: 50, is_prepaid: true });
     expect(await topUp(50, { idempotency })).toMatchObject({ is_applied: false, available: 50 });
     expect(await topUp(-60)).toMatchObject({ is_applied: false, available: 50 });
@@ -184,7 +184,7 @@ describe("a balance", () => {
 
   it("is not spent by a second request with the same key, however many come at once", async () => {
     await topUp(1_000_000);
-    const idempotency = { key: "once", fingerprint: Buffer.from("f") };
+    const idempotency = { key: "once", fingerprint: Buffer.from("f"), caller_id: v7() };
     const rows = await Promise.all(Array.from({ length: 1000 }, () => insertRun(database.db, newRun({ idempotency }))));
     expect(rows.filter(Boolean)).toHaveLength(1);
     expect((await budget()).available).toBe(960_000);

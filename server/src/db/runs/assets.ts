@@ -26,13 +26,18 @@ export async function findAsset(db: Database, assetId: string): Promise<AssetRow
   return row;
 }
 
+/** Files of the runs of the end user to whom the database is scoped; all if it is not. */
+const IS_FILE_OF_END_USER = `(:end_user?::text is null
+       or exists (select from runs where runs.run_id = assets.run_id and runs.end_user = :end_user?))`;
+
 const FIND_ALL = statement(
   "assets.find_all",
-  `select ${ASSET_COLUMNS} from assets where asset_id = any(:asset_ids::uuid[]) and tenant_id = :tenant_id`,
+  `select ${ASSET_COLUMNS} from assets where asset_id = any(:asset_ids::uuid[]) and tenant_id = :tenant_id
+     and ${IS_FILE_OF_END_USER}`,
 ).columns<DerivedColumns>();
 
 export async function findAssets(db: Database, tenantId: string, assetIds: string[]): Promise<AssetRow[]> {
-  return db.execute(FIND_ALL, { tenant_id: tenantId, asset_ids: assetIds });
+  return db.execute(FIND_ALL, { tenant_id: tenantId, asset_ids: assetIds, end_user: db.endUser });
 }
 
 type RunRef = { run_id: string; tenant_id: string };

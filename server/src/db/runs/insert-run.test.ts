@@ -101,7 +101,7 @@ it("a limit of open runs with room for some of the runs accepts exactly those", 
 });
 
 it("a key that an earlier run holds refuses its own run only", async () => {
-  const idempotency = (key: string) => ({ key, fingerprint: Buffer.from(key) });
+  const idempotency = (key: string) => ({ key, fingerprint: Buffer.from(key), caller_id: tenant });
   await acceptAll([newRun({ idempotency: idempotency("b") })]);
   const runs = ["c", "b", "a"].map((key) => newRun({ idempotency: idempotency(key) }));
   expect(await acceptAll([...runs, newRun()])).toEqual(["accepted", "key taken", "accepted", "accepted"]);

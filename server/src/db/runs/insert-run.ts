@@ -4,7 +4,7 @@ import { Fault } from "../../faults.ts";
 import type { ResourceOwner } from "../access/caller.ts";
 import type { Database } from "../connect.ts";
 import { gather } from "../gather.ts";
-import type { NewIdempotencyKey } from "../idempotency-keys.ts";
+import { type NewIdempotencyKey, NO_CALLER } from "../idempotency-keys.ts";
 import { type BudgetLimitKind, budgetHolders, describeLimitOwner, toBudgetFault } from "../money/budgets.ts";
 import { statement } from "../statement.ts";
 import type { SealedSecret } from "../webhooks/secrets.ts";
@@ -28,6 +28,7 @@ export type NewRun = ResourceOwner &
   > & {
     given_fields?: string[];
     parent_run_id?: string | undefined;
+    end_user?: string | null | undefined;
     webhook_url?: string | undefined;
     webhook_secret?: RunWebhookSecret | undefined;
     model?: string | undefined;
@@ -62,13 +63,14 @@ const INSERT = statement(
   `with given as (
      select run_id, user_id, operation, run_type, inputs, given_fields, plan, metadata, warnings, parent_run_id,
        root_run_id, depth, webhook_url, model, provider, lane, deadline_seconds, event_id, estimate, source_run_ids,
-       idempotency_key, fingerprint, secret_id, secret_key_id, sealed_secret, secret_days, traceparent
+       idempotency_key, fingerprint, secret_id, secret_key_id, sealed_secret, secret_days, traceparent,
+       end_user
      from jsonb_to_recordset(:runs::jsonb) as given (run_id uuid, user_id text, operation text, run_type text,
        inputs jsonb, given_fields text[], plan jsonb, metadata jsonb, warnings jsonb, parent_run_id uuid,
        root_run_id uuid, depth smallint, webhook_url text, model text, provider text, lane text,
        deadline_seconds float, event_id uuid, estimate bigint, source_run_ids uuid[], idempotency_key text,
        fingerprint bytea, secret_id uuid, secret_key_id text, sealed_secret bytea, secret_days int,
-       traceparent text)
+       traceparent text, end_user text)
    ), admission as materialized (
      select (budget_check).reached, (budget_check).reached_by, (budget_check).from_balance, (budget_check).holders,
        open_limit_of, has_free_storage
@@ -85,18 +87,19 @@ const INSERT = statement(
    ), admitted as (
      select run_id, user_id, operation, run_type, inputs, given_fields, plan, metadata, warnings, parent_run_id,
        root_run_id, depth, webhook_url, model, provider, lane, deadline_seconds, estimate, idempotency_key, fingerprint,
-       traceparent, from_balance, holders
+       traceparent, end_user, from_balance, holders
      from given, admission where reached is null and open_limit_of is null and has_free_storage
    ), idempotency as (
-     insert into idempotency_keys (tenant_id, key, fingerprint, resource_kind, resource_id)
-     select :tenant_id, idempotency_key, fingerprint, 'run', run_id from admitted
+     insert into idempotency_keys (tenant_id, key, fingerprint, resource_kind, resource_id, caller_id)
+     select :tenant_id, idempotency_key, fingerprint, 'run', run_id, :caller_id from admitted
      where idempotency_key is not null order by idempotency_key
      on conflict do nothing returning resource_id
    ), accepted as (
      insert into runs (run_id, tenant_id, user_id, operation, run_type, inputs, plan, metadata, warnings,
-                       parent_run_id, root_run_id, depth, webhook_url, model, provider, key_id, given_fields, traceparent)
+                       parent_run_id, root_run_id, depth, webhook_url, model, provider, key_id, given_fields, traceparent,
+                       end_user)
      select run_id, :tenant_id, user_id, operation, run_type, inputs, plan, metadata, warnings, parent_run_id,
-       root_run_id, depth, webhook_url, model, provider, :key_id?, given_fields, traceparent
+       root_run_id, depth, webhook_url, model, provider, :key_id?, given_fields, traceparent, end_user
      from admitted
      where idempotency_key is null or exists (select from idempotency where resource_id = admitted.run_id)
      returning run_id, created_at
@@ -143,6 +146,7 @@ const accept = gather<NewRun, Outcome>({
       run.key_id,
       run.key_holders,
       run.token_id,
+      run.idempotency?.caller_id,
       run.openRunLimits,
       run.storageLimits,
       run.estimate == null,
@@ -156,6 +160,7 @@ async function insertAll(db: Database, runs: NewRun[]): Promise<Outcome[]> {
   const rows = await db.execute(INSERT, {
     tenant_id: first.tenant_id,
     key_id: first.key_id,
+    caller_id: first.idempotency?.caller_id ?? NO_CALLER,
     budget_holders: budgetHolders(first),
     amount: first.estimate == null ? null : runs.reduce((sum, { estimate }) => sum + estimate!, 0),
     tenant_open_limit: lessOthers(first.openRunLimits?.tenant, others),
@@ -210,6 +215,7 @@ const hex = (bytes: Uint8Array | undefined) => bytes && `\\x${Buffer.from(bytes)
 const toRecord = (run: NewRun) => ({
   run_id: run.run_id,
   user_id: run.user_id,
+  end_user: run.end_user,
   operation: run.operation,
   run_type: run.run_type,
   inputs: run.inputs,
@@ -252,6 +258,7 @@ const toAcceptedRow = (run: NewRun, acceptedAt: Date): RunRow => ({
   run_id: run.run_id,
   tenant_id: run.tenant_id,
   user_id: run.user_id,
+  end_user: run.end_user ?? null,
   operation: run.operation,
   run_type: run.run_type,
   status: "queued",

@@ -14,9 +14,9 @@ const ACCEPT_UPLOAD = statement(
      select ${IS_FILE_WITHIN_QUOTA} as is_within_quota
    ), ${insertIdempotencyKeySql({ kind: "run", resource: ":run_id", from: "admission", when: "is_within_quota" })}, accepted as (
      insert into runs (run_id, tenant_id, user_id, operation, run_type, inputs, plan, parent_run_id, root_run_id, depth,
-                       metadata, webhook_url, status, progress, result, started_at, finished_at)
+                       metadata, webhook_url, status, progress, result, started_at, finished_at, end_user)
      select :run_id, :tenant_id, :user_id, :operation, :run_type, :inputs, '[]', :parent_run_id?, :root_run_id, :depth,
-       :metadata, :webhook_url?, 'completed', 1, :result, now(), now()
+       :metadata, :webhook_url?, 'completed', 1, :result, now(), now(), :end_user?
      from admission where is_within_quota and ${IDEMPOTENCY_KEY_IS_FREE}
      returning ${runColumns()}
    ), files as (
@@ -47,6 +47,7 @@ export async function insertUploadRun(
     operation: run.operation,
     run_type: run.run_type,
     inputs: run.inputs,
+    end_user: run.end_user,
     parent_run_id: run.parent_run_id,
     root_run_id: run.root_run_id,
     depth: run.depth,

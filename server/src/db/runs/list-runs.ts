@@ -3,12 +3,13 @@
 // where the next one continues.
 import type { Database } from "../connect.ts";
 import { statement, statementVariants } from "../statement.ts";
-import { type RunRow, runColumns } from "./runs.ts";
+import { IS_OF_END_USER, type RunRow, runColumns } from "./runs.ts";
 import { marksOfFilter, splitIntoWords, type TermFilter, termsOfFilter, wordsOfFilter } from "./search-terms.ts";
 
 type RunListFilter = TermFilter & {
   before?: string | undefined;
   parent_run_id?: string | undefined;
+  end_user?: string | undefined;
   created_after?: string | undefined;
   created_before?: string | undefined;
 };
@@ -42,6 +43,7 @@ type RunSource = { index: string; join?: string; condition?: string; hasTerms: b
 const SOURCES = {
   runs: { index: "runs", hasTerms: true },
   children: { index: "runs", condition: "and runs.parent_run_id = :parent_run_id?", hasTerms: false },
+  end_user: { index: "runs", condition: "and runs.end_user = :end_user", hasTerms: false },
   open_runs: {
     ...{ index: "open_runs", hasTerms: false },
     join: "join runs on runs.run_id = open_runs.run_id and runs.tenant_id = open_runs.tenant_id",
@@ -60,8 +62,11 @@ const STATUS_SOURCES: Record<string, SourceName> = {
   canceled: "unsuccessful_runs",
 };
 
-const selectSource = ({ status, parent_run_id }: RunListFilter): SourceName =>
-  STATUS_SOURCES[status ?? ""] ?? (parent_run_id === undefined ? "runs" : "children");
+/** The runs of an end user are few: they are read by an index of their own, whatever the other filters are. */
+const selectSource = ({ status, parent_run_id, end_user }: RunListFilter): SourceName =>
+  end_user !== undefined
+    ? "end_user"
+    : (STATUS_SOURCES[status ?? ""] ?? (parent_run_id === undefined ? "runs" : "children"));
 
 /** Times are compared in milliseconds, the precision of the API. */
 const CONDITIONS = `deleted_at is null
@@ -72,6 +77,7 @@ const CONDITIONS = `deleted_at is null
      and (:provider?::text is null or provider = :provider?)
      and (:key_id?::uuid is null or key_id = :key_id?)
      and (:user_id?::text is null or user_id = :user_id?)
+     and ${IS_OF_END_USER.replaceAll("runs.", "")}
      and (:error_code?::text is null or error ->> 'code' = :error_code?)
      and (:roots?::boolean is not true or parent_run_id is null)
      and (:created_after?::timestamptz is null or date_trunc('milliseconds', created_at) > :created_after?)
@@ -147,6 +153,18 @@ export async function listRunRows(
   filter: RunListFilter,
   limit: number,
 ): Promise<RunListPage> {
+  const { endUser } = db;
+  if (endUser !== undefined && (filter.end_user ?? endUser) !== endUser) return { rows: [], nextBefore: null };
+  const ownFilter = { ...filter, end_user: filter.end_user ?? endUser };
+  return listOwnRunRows(db, tenantId, ownFilter, limit);
+}
+
+async function listOwnRunRows(
+  db: Database,
+  tenantId: string,
+  filter: RunListFilter,
+  limit: number,
+): Promise<RunListPage> {
   if (filter.q !== undefined && splitIntoWords(filter.q).length === 0) return { rows: [], nextBefore: null };
   const search: RunSearch = { db, tenantId, filter, limit, ...idRange(filter), rows: [] };
   const source = selectSource(filter);
@@ -171,8 +189,10 @@ async function scanWindows(search: RunSearch, source: SourceName, maxWindows: nu
     const parameters = { ...filterParameters(search), ...range, ...indexed, limit: limit - rows.length };
     rows.push(...(await db.execute(LIST_WINDOW.get(source)!, parameters)));
     if (rows.length >= limit) return rows.at(-1)!.run_id;
-    const { tenant_id, parent_run_id, status } = parameters;
-    const [end] = await db.execute(FIND_WINDOW_END.get(source)!, { tenant_id, parent_run_id, status, ...range });
+    const { tenant_id, parent_run_id, status, end_user } = parameters;
+    const [end] = await db.execute(FIND_WINDOW_END.get(source)!, {
+      ...{ tenant_id, parent_run_id, status, end_user, ...range },
+    });
     if (!end) return null;
     before = end.run_id;
   }
@@ -208,9 +228,9 @@ async function searchOnce({ db, tenantId: tenant_id, filter, lowest }: RunSearch
 }
 
 function filterParameters({ tenantId, filter }: RunSearch) {
-  const { status, run_type, parent_run_id, model, provider, key_id, user_id, error_code, roots } = filter;
+  const { status, run_type, parent_run_id, model, provider, key_id, user_id, end_user, error_code, roots } = filter;
   const { created_after, created_before } = filter;
-  const fields = { status, run_type, parent_run_id, model, provider, key_id, user_id, error_code, roots };
+  const fields = { status, run_type, parent_run_id, model, provider, key_id, user_id, end_user, error_code, roots };
   return { tenant_id: tenantId, ...fields, created_after, created_before };
 }
 

@@ -9,7 +9,7 @@ import { statement } from "../statement.ts";
 import { COMPLETED_PLAN } from "./completed-plan.ts";
 import { deadlineSql, remainingSql } from "./deadlines.ts";
 import { CLAIM_SECONDS, listWakeups } from "./open-requests.ts";
-import type { StoredRunResult } from "./runs.ts";
+import { IS_OF_END_USER, type StoredRunResult } from "./runs.ts";
 
 /** The deadline of a run in quarantine. Nothing executes such a run until an operator retries or ends it. */
 export const QUARANTINE_DEADLINE = "9999-01-01 00:00:00+00";
@@ -119,7 +119,9 @@ const CANCEL = statement(
   "open_runs.cancel",
   `with claim as (
      -- Read under the row lock, so that a concurrent start is waited for and seen.
-     select run_id, started_at from open_runs where run_id = :run_id and tenant_id = :tenant_id for update
+     select run_id, started_at from open_runs where run_id = :run_id and tenant_id = :tenant_id
+       and exists (select from runs where runs.run_id = open_runs.run_id and ${IS_OF_END_USER})
+     for update
    ), deleted as (
      delete from open_runs using claim
      where open_runs.run_id = :run_id and claim.started_at is null
@@ -162,7 +164,7 @@ export async function requestCancellation(
   eventId: string,
   isQueuedOnly = false,
 ): Promise<{ ended: boolean; is_requested: boolean; wakeupIds: string[] }> {
-  const run = { tenant_id: tenantId, run_id: runId, is_queued_only: isQueuedOnly };
+  const run = { tenant_id: tenantId, run_id: runId, is_queued_only: isQueuedOnly, end_user: db.endUser };
   const [row] = await db.execute(CANCEL, { ...run, error, event_id: eventId });
   const { ended, is_requested } = row!;
   return { ended, is_requested, wakeupIds: is_requested ? await listWakeups(db, runId) : [] };

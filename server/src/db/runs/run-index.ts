@@ -4,7 +4,7 @@
 import type { Database } from "../connect.ts";
 import type { LogPosition } from "../event-log.ts";
 import { statement } from "../statement.ts";
-import type { IndexedFields } from "./search-terms.ts";
+import type { IndexedFields, TermFilter } from "./search-terms.ts";
 
 /** `backfillBefore`: runs below this id are not indexed yet; null if there are none. */
 type RunIndexCursor = { position: LogPosition | null; backfillBefore: string | null };
@@ -83,6 +83,33 @@ const COUNT_BY_MONTH = statement(
    ) as counts
    where runs > 0 group by counts.month order by counts.month desc`,
 ).columns<{ month: string; count: number }>();
+
+const COUNT_OF_END_USER = statement(
+  "run_index.count_of_end_user",
+  `select to_char(created_at at time zone 'UTC', 'YYYY-MM') as month, count(*)::int as count from runs
+   where tenant_id = :tenant_id and end_user = :end_user and deleted_at is null
+     and (:status?::text is null or status = :status?)
+     and (:run_type?::text is null or run_type = :run_type?)
+     and (:model?::text is null or model = :model?)
+     and (:provider?::text is null or provider = :provider?)
+     and (:key_id?::uuid is null or key_id = :key_id?)
+     and (:user_id?::text is null or user_id = :user_id?)
+     and (:error_code?::text is null or error ->> 'code' = :error_code?)
+     and (:roots?::boolean is not true or parent_run_id is null)
+   group by 1 order by 1 desc`,
+).columns<{ month: string; count: number }>();
+
+/** The same for one end user, whose runs are counted one by one. */
+export async function countRunsOfEndUser(
+  db: Database,
+  owner: { tenant_id: string; end_user: string },
+  filter: TermFilter,
+): Promise<{ month: string; count: number }[]> {
+  const { status, run_type, model, provider, key_id, user_id, error_code, roots } = filter;
+  return db.execute(COUNT_OF_END_USER, {
+    ...{ ...owner, status, run_type, model, provider, key_id, user_id, error_code, roots },
+  });
+}
 
 /** Newest month first, without months that have no run. */
 export async function countRunsByMonth(

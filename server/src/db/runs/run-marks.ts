@@ -1,6 +1,7 @@
 // Stars and tags of runs. A trigger keeps the index of terms up to date with every change.
 import type { Database } from "../connect.ts";
 import { statement } from "../statement.ts";
+import { IS_OF_END_USER } from "./runs.ts";
 
 export type RunMarks = { starred: boolean; tags: string[] };
 
@@ -9,7 +10,7 @@ const SAVE = statement(
   "run_marks.save",
   `with target as (
      select run_id, tenant_id from runs
-     where run_id = :run_id and tenant_id = :tenant_id and deleted_at is null for share
+     where run_id = :run_id and tenant_id = :tenant_id and deleted_at is null and ${IS_OF_END_USER} for share
    )
    insert into run_marks as marks (run_id, tenant_id, starred, tags)
    select run_id, tenant_id, coalesce(:starred?, false), coalesce(:tags?::text[], '{}') from target
@@ -24,7 +25,8 @@ export async function saveRunMarks(
   run: { run_id: string; tenant_id: string },
   { starred, tags }: { starred?: boolean | undefined; tags?: string[] | undefined },
 ): Promise<RunMarks | undefined> {
-  const [row] = await db.execute(SAVE, { run_id: run.run_id, tenant_id: run.tenant_id, starred, tags });
+  const { run_id, tenant_id } = run;
+  const [row] = await db.execute(SAVE, { run_id, tenant_id, starred, tags, end_user: db.endUser });
   return row;
 }
 

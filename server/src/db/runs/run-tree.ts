@@ -2,7 +2,7 @@
 import type { RunStatus } from "../../kit/schemas/run.ts";
 import type { Database } from "../connect.ts";
 import { statement } from "../statement.ts";
-import type { RunCost, StoredAsset } from "./runs.ts";
+import { IS_OF_END_USER, type RunCost, type StoredAsset } from "./runs.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -29,7 +29,7 @@ export type RunTreeRow = {
 };
 
 const TREE_COLUMNS =
-  "run_id, run_type, status, parent_run_id, root_run_id, model, provider, cost, created_at, started_at, finished_at, " +
+  "run_id, end_user, run_type, status, parent_run_id, root_run_id, model, provider, cost, created_at, started_at, finished_at, " +
   "deleted_at, result, plan, inputs";
 
 const LIST_MEMBERS = statement(
@@ -55,7 +55,7 @@ const LIST_MEMBERS = statement(
      jsonb_path_query_array(plan, '$[*].mask.run') || jsonb_path_query_array(plan, '$[*].masks[*].run')
        || jsonb_path_query_array(plan, '$[*].mask.run_id') || jsonb_path_query_array(plan, '$[*].masks[*].run_id')
        as mask_run_ids
-   from members order by root_run_id <> :root_run_id, run_id`,
+   from members as runs where ${IS_OF_END_USER} order by root_run_id <> :root_run_id, run_id`,
 ).columns<Omit<RunTreeRow, "referenced_run_ids">>();
 
 const LIST_REFERENCES = statement(
@@ -72,7 +72,9 @@ const LIST_REFERENCES = statement(
  */
 export async function findRunTree(db: Database, tenantId: string, rootRunId: string): Promise<RunTreeRow[]> {
   const since = earliestTreeId(rootRunId);
-  const rows = await db.execute(LIST_MEMBERS, { tenant_id: tenantId, root_run_id: rootRunId, since });
+  const rows = await db.execute(LIST_MEMBERS, {
+    ...{ tenant_id: tenantId, root_run_id: rootRunId, since, end_user: db.endUser },
+  });
   const references = await db.execute(LIST_REFERENCES, { root_run_id: rootRunId, since });
   const byRun = Map.groupBy(references, (each) => each.run_id);
   return rows.map((row) => ({

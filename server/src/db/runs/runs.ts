@@ -49,6 +49,8 @@ export type RunCost = { amount: number; currency: "USD" };
 
 export type RunRow = ResourceOwner & {
   run_id: string;
+  /** The visitor of an app whom the run is for. Null if no one was named. */
+  end_user: string | null;
   operation: string;
   run_type: string;
   status: RunStatus;
@@ -81,7 +83,18 @@ export type RunRow = ResourceOwner & {
 /** The columns of `RunRow`, qualified by the name of the table or CTE. */
 export const runColumns = (table = "runs") =>
   [
-    ...["run_id", "tenant_id", "user_id", "operation", "run_type", "status", "progress", "phase", "parent_run_id"],
+    ...[
+      "run_id",
+      "tenant_id",
+      "user_id",
+      "end_user",
+      "operation",
+      "run_type",
+      "status",
+      "progress",
+      "phase",
+      "parent_run_id",
+    ],
     ...[
       "root_run_id",
       "depth",
@@ -101,22 +114,26 @@ export const runColumns = (table = "runs") =>
     .map((column) => `${table}.${column}`)
     .join(", ");
 
+/** The runs of the end user to whom the database is scoped; all if it is not. Beside row-level security. */
+export const IS_OF_END_USER = "(:end_user?::text is null or runs.end_user = :end_user?)";
+
 const FIND_ALL = statement(
   "runs.find_all",
-  `select ${runColumns()} from runs where run_id = any(:run_ids::uuid[]) and tenant_id = :tenant_id`,
+  `select ${runColumns()} from runs where run_id = any(:run_ids::uuid[]) and tenant_id = :tenant_id
+     and ${IS_OF_END_USER}`,
 );
 
 export async function findRuns(db: Database, tenantId: string, runIds: string[]): Promise<RunRow[]> {
-  return db.execute(FIND_ALL, { tenant_id: tenantId, run_ids: runIds });
+  return db.execute(FIND_ALL, { tenant_id: tenantId, run_ids: runIds, end_user: db.endUser });
 }
 
 const FIND = statement(
   "runs.find",
-  `select ${runColumns()} from runs where run_id = :run_id and tenant_id = :tenant_id`,
+  `select ${runColumns()} from runs where run_id = :run_id and tenant_id = :tenant_id and ${IS_OF_END_USER}`,
 );
 
 export async function findRun(db: Database, tenantId: string, runId: string): Promise<RunRow | undefined> {
-  const [row] = await db.execute(FIND, { tenant_id: tenantId, run_id: runId });
+  const [row] = await db.execute(FIND, { tenant_id: tenantId, run_id: runId, end_user: db.endUser });
   return row;
 }
 
@@ -138,6 +155,7 @@ const TOMBSTONE = statement(
        warnings = '[]', result = case when result is not null then '{"outputs": []}'::jsonb end,
        error = error || '{"details": {}}'
      where run_id = :run_id and tenant_id = :tenant_id and deleted_at is null and finished_at is not null
+       and ${IS_OF_END_USER}
      returning run_id
    ), cleared_attempts as (
      update attempts set request = null, fault = fault || '{"details": {}}'
@@ -173,6 +191,8 @@ const TOMBSTONE = statement(
  * webhook deliveries are dropped.
  */
 export async function tombstoneRun(db: Database, tenantId: string, runId: string, outboxId: string): Promise<boolean> {
-  const rows = await db.execute(TOMBSTONE, { tenant_id: tenantId, run_id: runId, outbox_id: outboxId });
+  const rows = await db.execute(TOMBSTONE, {
+    ...{ tenant_id: tenantId, run_id: runId, outbox_id: outboxId, end_user: db.endUser },
+  });
   return rows.length > 0;
 }

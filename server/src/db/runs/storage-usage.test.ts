@@ -199,7 +199,10 @@ describe("the migration of an existing database", () => {
     // The owner of the tables is no superuser, so row-level security applies to the statement that sums up the files.
     const name = `gesso_storage_${v7().replaceAll("-", "")}`;
     await database.owner.query("test.role", `create role ${name} login createrole password 'x'`);
-    await database.owner.query("test.grant", `grant gesso_app, gesso_system to ${name} with admin option`);
+    await database.owner.query(
+      "test.grant",
+      `grant gesso_app, gesso_system, gesso_end_user to ${name} with admin option`,
+    );
     await database.owner.query("test.create", `create database ${name} owner ${name}`);
     const url = Object.assign(new URL(database.url), { username: name, password: "x", pathname: `/${name}` }).href;
     const systemUrl = Object.assign(new URL(database.url), { pathname: `/${name}` }).href;

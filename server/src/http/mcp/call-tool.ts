@@ -8,7 +8,7 @@ import {
   ProtocolErrorCode,
   type ServerContext,
 } from "@modelcontextprotocol/server";
-import type { RequestContext } from "../../access/request-context.ts";
+import { type RequestContext, scopeToCaller } from "../../access/request-context.ts";
 import { authorizeAgent, isOperatorOperation, mayAgentCall } from "../../access/scopes.ts";
 import type { RunRow } from "../../db/runs/runs.ts";
 import { Fault, toFault, type ValidationIssue } from "../../faults.ts";
@@ -130,7 +130,7 @@ async function createRequestContext(
   if (joined) trackDelivery(mcp.outgoing, joined, log);
   return {
     ...{ caller, requestId, cursors: services.cursors, idempotencyKey: joined?.idempotencyKey },
-    database: isOperatorOperation(operation) ? database : database.forTenant(caller.tenant_id),
+    database: isOperatorOperation(operation) ? database : scopeToCaller(database, caller),
     storageLimits: services.admission.resolveStorageLimits(caller),
     onReplay: admitted.refundRequestRateLimit,
     onRunAccepted() {},
@@ -169,9 +169,7 @@ async function renderFault(services: McpServices, { caller, requestId }: McpRequ
   const issues = Array.isArray(fault.details.errors) ? (fault.details.errors as ValidationIssue[]) : [];
   const errorCount = typeof fault.details.error_count === "number" ? fault.details.error_count : undefined;
   const left =
-    fault.status === 402
-      ? await findTokenSpendLeft({ caller, database: database.forTenant(caller.tenant_id) })
-      : undefined;
+    fault.status === 402 ? await findTokenSpendLeft({ caller, database: scopeToCaller(database, caller) }) : undefined;
   const estimate =
     fault.status === 402 && typeof fault.details.estimate === "number" ? fault.details.estimate : undefined;
   const lines = [

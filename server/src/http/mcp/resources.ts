@@ -6,7 +6,7 @@ import {
   type ReadResourceResult,
   ResourceNotFoundError,
 } from "@modelcontextprotocol/server";
-import type { RequestContext } from "../../access/request-context.ts";
+import { type RequestContext, scopeToCaller } from "../../access/request-context.ts";
 import { authorize, mayCall } from "../../access/scopes.ts";
 import { Fault } from "../../faults.ts";
 import { requireOwnRun } from "../../library/operation-services.ts";
@@ -67,7 +67,7 @@ export async function readResource(services: McpServices, mcp: McpRequest, uri: 
 
 const contextOf = (services: McpServices, { caller, requestId }: McpRequest): RequestContext => ({
   ...{ caller, requestId, cursors: services.cursors, idempotencyKey: undefined },
-  database: services.runs.database.forTenant(caller.tenant_id),
+  database: scopeToCaller(services.runs.database, caller),
   storageLimits: services.admission.resolveStorageLimits(caller),
   onReplay() {},
   onRunAccepted() {},

@@ -2,7 +2,7 @@
 // accept a run. Then the request waits for the run and responds with its images, never with an open run.
 import { ReadableStream } from "node:stream/web";
 import type { Context } from "hono";
-import type { RequestContext } from "../../access/request-context.ts";
+import { type RequestContext, scopeToCaller } from "../../access/request-context.ts";
 import { authorize } from "../../access/scopes.ts";
 import type { RunRow } from "../../db/runs/runs.ts";
 import { Fault } from "../../faults.ts";
@@ -90,7 +90,7 @@ export async function createImages(
     const request: RequestContext = {
       caller,
       requestId: context.res.headers.get("x-request-id") ?? "",
-      database: http.runs.database.forTenant(caller.tenant_id),
+      database: scopeToCaller(http.runs.database, caller),
       cursors: http.cursors,
       storageLimits: http.admission.resolveStorageLimits(caller),
       idempotencyKey: readIdempotencyKey(context.env.incoming.rawHeaders),

@@ -219,6 +219,7 @@ export const Identity = z
       limits: AccessLimits.describe("Limits of the key"),
       expires_at: z.iso.datetime().nullable().describe("Expiry time. null: the credential does not expire"),
       max_spend: z.number().nullable().describe("Maximum total cost of the runs of a token. null: no such limit"),
+      end_user: z.string().nullable().describe("End user of a token, whose runs alone it sees. null: no token"),
     }),
   })
   .meta({ id: "Identity" });

@@ -9,6 +9,7 @@ const RunSummary = Run.pick({
   live_status: true,
   run_type: true,
   parent_run_id: true,
+  end_user: true,
   progress: true,
   image_url: true,
   video_url: true,

@@ -101,6 +101,10 @@ export const Run = z
   .object({
     run_id: z.uuid().describe("ID of the run"),
     user_id: z.string().describe("User who created the run"),
+    end_user: z
+      .string()
+      .nullable()
+      .describe("Your own ID of the visitor of your app whom the run is for. null: none was named"),
     created_at: time("Time when Gesso accepted the run"),
     updated_at: time("Time of the last change"),
     image_url: z.url().nullable().describe("URL of the image. null until the run completes"),

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { runId, textField, timestampField } from "../../kit/fields.ts";
+import { endUser, runId, textField, timestampField } from "../../kit/fields.ts";
 import { defineOperation } from "../../kit/operation.ts";
 import { paginationFields } from "../../kit/pagination.ts";
 import { endedRunFilterFields, runFilterFields, runTag } from "../../kit/run-filters.ts";
@@ -18,6 +18,7 @@ export const listRuns = defineOperation({
     status: z.enum(RUN_STATUSES).optional().describe("Only runs with this status"),
     ...runFilterFields,
     ...endedRunFilterFields,
+    end_user: endUser("Only runs of this end user. An access token sees only those of its own").optional(),
     parent_run_id: runId("Only runs derived from this run").optional(),
     starred: z.boolean().optional().describe("With true, only runs with a star"),
     tag: runTag("Only runs with this tag").optional(),

@@ -1,6 +1,8 @@
 import { z } from "zod";
+import { endUser } from "../../kit/fields.ts";
 import { defineOperation } from "../../kit/operation.ts";
-import { scopes, Token } from "../../kit/schemas/access.ts";
+import { Token } from "../../kit/schemas/access.ts";
+import { tokenScopes } from "../../kit/token-scopes.ts";
 
 const DAY_SECONDS = 24 * 60 * 60;
 
@@ -10,13 +12,17 @@ export const createToken = defineOperation({
   http: { method: "POST", path: "/tokens", bodies: ["json"], status: 201 },
   changes: "access",
   input: z.object({
+    end_user: endUser(
+      "Your own ID of the visitor who gets the token, 1 to 128 printable characters. Runs of the token belong to this " +
+        "end user, and the token sees no others",
+    ),
+    scopes: tokenScopes(),
     expires_in: z
       .int()
       .min(1)
       .max(DAY_SECONDS)
       .default(15 * 60)
       .describe("Lifetime in seconds, 1 to 86400, at most until your key expires. Default: 900"),
-    scopes: scopes("Scopes of the token. They cannot exceed the scopes of your key. Default: all of them").optional(),
     origin: z
       .string()
       .regex(/^https?:\/\/[a-z0-9.-]+(:\d{1,5})?$/, { error: "Must be an origin such as https://app.example.com." })
@@ -30,6 +36,9 @@ export const createToken = defineOperation({
       .describe("Maximum total cost of the runs of this token, in US dollars"),
   }),
   output: Token,
-  example: { expires_in: 900, scopes: ["images:write", "runs:read"], origin: "https://app.example.com", max_spend: 2 },
+  example: {
+    ...{ end_user: "visitor-1", scopes: ["images:write", "runs:read"], expires_in: 900 },
+    ...{ origin: "https://app.example.com", max_spend: 2 },
+  },
   respond: (input, services) => services.keys.issueToken(input),
 });
