@@ -32,7 +32,14 @@ function buildSampleData(
   if (!type.startsWith("run.")) return { webhook_id };
   const status = { "run.progress": "processing" }[type] ?? type.slice("run.".length);
   return {
-    ...{ run_id: SAMPLE_RUN_ID, status, live_status: status, run_type: "generation", parent_run_id: null },
+    ...{
+      run_id: SAMPLE_RUN_ID,
+      status,
+      live_status: status,
+      run_type: "generation",
+      parent_run_id: null,
+      end_user: null,
+    },
     progress: status === "completed" ? 1 : 0.5,
     ...{
       image_url: null,

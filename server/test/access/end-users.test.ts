@@ -6,6 +6,7 @@ import { join } from "node:path";
 import sharp from "sharp";
 import { v7 } from "uuid";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { callByPost, postMessage } from "../mcp/mcp-clients.ts";
 import { createHttpCaller } from "../support/api-caller.ts";
 import { createTestTenant, type TestTenant, TOKEN_REQUEST } from "../support/tenants.ts";
 import { startTestDatabase, type TestDatabase } from "../support/test-database.ts";
@@ -225,4 +226,22 @@ it("the request for an unknown run of another end user changes nothing: cancel, 
   expect((await callerOf("bob").send("DELETE", `/api/v1/runs/${bobs}`)).status).toBe(200);
   expect((await callerOf("bob").get(`/runs/${bobs}`)).body.code).toBe("run_deleted");
   expect((await alice.get(`/runs/${v7()}`)).body.code).toBe("run_not_found");
+});
+
+it("through MCP, a token reads, lists and changes the runs of its end user alone", async () => {
+  const target = { url: api.url, key: tokens.alice! };
+  const own = uploads.alice!.run_id;
+  const theirs = uploads.bob!.run_id;
+  const read = async (uri: string) => JSON.stringify((await postMessage(target, "resources/read", { uri })).body);
+  expect(await read(`gesso://runs/${own}`)).toContain("image_url");
+  for (const uri of [`gesso://runs/${theirs}`, `gesso://runs/${theirs}/preview`])
+    expect((await read(uri)).replaceAll(theirs, "")).toBe(
+      (await read(uri.replace(theirs, own.replace(/.$/, "0")))).replaceAll(own.replace(/.$/, "0"), ""),
+    );
+  const listed = JSON.stringify((await postMessage(target, "resources/list", {})).body);
+  expect([listed.includes(own), listed.includes(theirs)]).toEqual([true, false]);
+  for (const operation of ["runs.get", "runs.tree", "runs.delete", "runs.rerun"]) {
+    const called = await callByPost(target, "call_operation", { operation, input: { run_id: theirs } });
+    expect([operation, JSON.stringify(called.body)]).toEqual([operation, expect.stringContaining("run_not_found")]);
+  }
 });

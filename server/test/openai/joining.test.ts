@@ -7,6 +7,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createHttpCaller, readSandboxLedger } from "../support/api-caller.ts";
 import { runPython } from "../support/python.ts";
 import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
+import { TOKEN_REQUEST } from "../support/tenants.ts";
 import { startTestEnvironment, type TestEnvironment } from "../support/test-environment.ts";
 
 const SIZE = "64x64";
@@ -181,4 +182,26 @@ with ThreadPoolExecutor(${PARALLEL}) as pool:
     await createAll((index) => generateImage({ model, prompt: promptOf("aisdk", index), size: SIZE, maxRetries: 3 }));
     await expectOneEach("aisdk", cut);
   });
+});
+
+it("a request that says it is a retry gets no run of another end user, nor that of the key of its token", async () => {
+  const tokenOf = async (end_user: string): Promise<string> =>
+    (await createHttpCaller(environment).post("/tokens", { ...TOKEN_REQUEST, end_user })).body.access_token;
+  const send = async (key: string, isRetry: boolean) => {
+    const response = await fetch(`${environment.url}/openai/v1/images/generations`, {
+      method: "POST",
+      headers: {
+        ...{ authorization: `Bearer ${key}`, "content-type": "application/json" },
+        ...(isRetry && { "x-stainless-retry-count": "1" }),
+      },
+      body: JSON.stringify({ prompt: "a visitor's boat [sandbox:delay=0]", size: SIZE }),
+    });
+    await response.arrayBuffer();
+    expect(response.status).toBe(200);
+    return response.headers.get("x-run-id");
+  };
+  const first = await send(await tokenOf("alice"), false);
+  const others = [await send(await tokenOf("bob"), true), await send(environment.key, true)];
+  expect(new Set([first, ...others]).size).toBe(3);
+  expect(await send(await tokenOf("alice"), true)).toBe(first);
 });

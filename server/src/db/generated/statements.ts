@@ -1466,6 +1466,19 @@ export type StatementTypes = {
       distance: number | null;
     };
   };
+  "fingerprints.find_similar_of_end_user": {
+    parameters: {
+      fingerprints: readonly string[];
+      tenant_id: string;
+      end_user: string;
+      max_distance: number;
+    };
+    row: {
+      asset_id: string;
+      run_id: string;
+      distance: number | null;
+    };
+  };
   "idempotency_keys.find": {
     parameters: {
       tenant_id: string;

@@ -65,3 +65,24 @@ it("fingerprints are read from their index alone, and no file of another image i
   expect(plan).toMatch(/Index Scan using assets_by_fingerprint.*loops=3/);
   expect(plan).not.toContain("Seq Scan on assets");
 });
+
+it("an end user finds the nearest file of its own runs, and not a nearer one of another end user", async () => {
+  const [own, other] = [v7(), v7()];
+  for (const [runId, endUser, bits] of [
+    [own, "alice", 12],
+    [other, "bob", 0],
+  ] as const) {
+    await database.owner.query(
+      "test.run",
+      `insert into runs (run_id, tenant_id, user_id, end_user, operation, run_type, inputs, plan, root_run_id)
+       values ($1, $2, 'u', $3, 'images.generate', 'image-generation', '{}', '[]', $1)`,
+      [runId, TENANT, endUser],
+    );
+    await insertFile(runId, TENANT, differingBy(bits));
+  }
+  const find = (endUser?: string) => findSimilarImage(database.db.forTenant(TENANT, endUser), TENANT, [WANTED], 16);
+  expect(await find("alice")).toEqual({ asset_id: own, run_id: own, distance: 12 });
+  expect(await find("bob")).toEqual({ asset_id: other, run_id: other, distance: 0 });
+  expect(await find("carol")).toBeUndefined();
+  expect(await find()).toEqual({ asset_id: other, run_id: other, distance: 0 });
+});

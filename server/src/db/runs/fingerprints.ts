@@ -1,5 +1,5 @@
-// Finds the output of a tenant that looks most like an image. All fingerprints of the tenant are compared, from an
-// index that has nothing else; only the files of similar ones are read.
+// Finds the output of a tenant, or of one of its end users, that looks most like an image. All fingerprints of the
+// tenant are compared, from an index that has nothing else; only the files of similar ones are read.
 import type { Database } from "../connect.ts";
 import { statement } from "../statement.ts";
 
@@ -23,6 +23,21 @@ const FIND_SIMILAR = statement(
    order by s.distance, a.asset_id limit 1`,
 ).columns<SimilarImage>();
 
+/** Only the files of the end user's runs are compared: there are few, and the index of all has no run. */
+const FIND_SIMILAR_OF_END_USER = statement(
+  "fingerprints.find_similar_of_end_user",
+  `select theirs.asset_id, theirs.run_id, theirs.distance
+   from runs cross join lateral (
+     select asset_id, run_id,
+       (select min(bit_count(fingerprint # f::bit(128)))::int from unnest(:fingerprints::text[]) f) as distance
+     from assets
+     where assets.run_id = runs.run_id and assets.tenant_id = :tenant_id and fingerprint is not null
+       and assets.deleted_at is null
+   ) as theirs
+   where runs.tenant_id = :tenant_id and runs.end_user = :end_user and theirs.distance <= :max_distance::int
+   order by theirs.distance, theirs.asset_id limit 1`,
+).columns<SimilarImage>();
+
 /** `asset_id`: the small thumbnail of the output. `distance`: bits that differ from the nearest of the given ones. */
 export type SimilarImage = { asset_id: string; run_id: string; distance: number };
 
@@ -33,6 +48,9 @@ export async function findSimilarImage(
   maxDistance: number,
 ): Promise<SimilarImage | undefined> {
   const parameters = { tenant_id: tenantId, fingerprints, max_distance: maxDistance };
-  const [row] = await db.execute(FIND_SIMILAR, parameters);
+  const [row] =
+    db.endUser === undefined
+      ? await db.execute(FIND_SIMILAR, parameters)
+      : await db.execute(FIND_SIMILAR_OF_END_USER, { ...parameters, end_user: db.endUser });
   return row;
 }

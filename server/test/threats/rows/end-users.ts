@@ -20,6 +20,7 @@ export const endUsers: ThreatSection = {
           "lists, counts, searches, streams and cancellations have the runs of the end user alone",
           "a file of another end user is no source, whatever its URL; one's own is",
           "a tree has the nodes of the end user alone, also below a run of another one",
+          "through MCP, a token reads, lists and changes the runs of its end user alone",
         ],
         "server/src/db/end-user-isolation.test.ts": [
           "sees the rows of %s that belong to its runs, and no other",
@@ -49,6 +50,9 @@ export const endUsers: ThreatSection = {
         "server/src/idempotency/client-requests.test.ts": [
           "a request joins nothing of another caller, another API, other content, or older than 15 minutes",
           "a request joins nothing of another end user, and that of a renewed token or a rotated key",
+        ],
+        "server/test/openai/joining.test.ts": [
+          "a request that says it is a retry gets no run of another end user, nor that of the key of its token",
         ],
         "server/test/access/end-users.test.ts": [
           "an idempotency key belongs to one end user of one API key, and outlives a renewed token and a rotated key",
