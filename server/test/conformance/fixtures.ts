@@ -64,8 +64,10 @@ export async function createResourceFor(suite: Suite, path: string): Promise<str
 }
 
 /** A grant is named by whom it is for, in the query. */
-export const queryFor = (operationId: string): string =>
-  operationId === "models.grants.delete" ? `?${new URLSearchParams(GRANTEE)}` : "";
+export const queryFor = (operationId: string): string => {
+  if (operationId === "admin.queryArchive") return "?reason=ticket";
+  return operationId === "models.grants.delete" ? `?${new URLSearchParams(GRANTEE)}` : "";
+};
 
 /**
  * Codes of valid requests for which there is nothing to do: no outcome is unknown, no event is set aside, and the

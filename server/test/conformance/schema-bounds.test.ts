@@ -50,8 +50,9 @@ function operationsOf(path: string, method: string, reported: any): Operation[] 
   });
   const query = reported.parameters.filter((each: any) => each.in === "query");
   const properties = Object.fromEntries(query.map((each: any) => [each.name, each.schema]));
+  const required = query.filter((each: any) => each.required).map((each: any) => each.name);
   return query.length > 0
-    ? [...inBody, { ...face, kind: "query" as const, schema: { properties }, example: {} }]
+    ? [...inBody, { ...face, kind: "query" as const, schema: { properties, required }, example: {} }]
     : inBody;
 }
 

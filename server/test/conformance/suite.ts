@@ -5,11 +5,14 @@ import { type ApiCaller, createCaller, sendOverHttp } from "../support/api-calle
 import { insertDefaultTestModels } from "../support/custom-models.ts";
 import { drawScene } from "../support/scene.ts";
 import { type Installation, openSharedInstallation, serveScene } from "../support/shared-installation.ts";
-import { DEFAULT_TENANT, OPERATOR_SCOPES } from "../support/tenants.ts";
+import { createTestTenant, DEFAULT_TENANT, OPERATOR_SCOPES } from "../support/tenants.ts";
 import { startTestEnvironment, type TestEnvironment } from "../support/test-environment.ts";
 import { sendThroughClient } from "./client-transport.ts";
 import { recordingFetch } from "./exchanges.ts";
 import { currentTransport, listClientCalls, recordClientCalls, type Transport } from "./http-and-client.ts";
+
+/** The suite calls every operation, also those that return content of tenants. */
+const EVERY_SCOPE = [...OPERATOR_SCOPES, "content:read"];
 
 export type Suite<I = Installation> = {
   environment: I;
@@ -27,19 +30,21 @@ export type Suite<I = Installation> = {
 
 /** A tenant of the file's own in the installation that all files share. Its key can have the operator's scopes too. */
 export const useSuite = ({ isOperator = false } = {}): Suite =>
-  prepareSuite(() => openSharedInstallation(isOperator ? { scopes: OPERATOR_SCOPES } : {}));
+  prepareSuite(() => openSharedInstallation(isOperator ? { scopes: EVERY_SCOPE } : {}));
 
 /** An installation of the file's own, for tests that need settings of their own or stop a part of it. */
 export function useOwnSuite(env: Record<string, string> = {}): Suite<Installation & TestEnvironment> {
   return prepareSuite(async () => {
     const images = await serveScene();
     const environment = await startTestEnvironment({ env: { FETCH_ALLOW_ORIGINS: images.origin, ...env } });
+    const tenantId = DEFAULT_TENANT;
+    const { key } = await createTestTenant(environment, { tenantId, scopes: EVERY_SCOPE });
     const stop = async () => {
       images.close();
       await environment.stop();
     };
-    const installation = { tenantId: DEFAULT_TENANT, operatorKey: environment.key, imageOrigin: images.origin };
-    return { ...environment, ...installation, stop };
+    const installation = { tenantId, operatorKey: environment.key, imageOrigin: images.origin };
+    return { ...environment, ...installation, key, stop };
   });
 }
 
