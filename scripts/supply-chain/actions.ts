@@ -1,5 +1,5 @@
-// Finds actions in a workflow that are named by a tag. A tag can be moved to other code; a commit cannot, so an action that
-// is taken over changes nothing here.
+// Finds actions in a workflow that are named by a tag. A tag can be moved to other code; a commit cannot, so an action
+// that is taken over changes nothing here.
 
 const USES = /^\s*(?:- )?uses:\s*["']?([^\s"'#]+)["']?\s*(#.*)?$/gm;
 

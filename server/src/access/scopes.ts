@@ -53,7 +53,7 @@ export const requiredScopes = (operation: ScopedOperation): string[] => [
 export const isOperatorScope = (scope: string): boolean => [OPERATOR, "content"].includes(splitScope(scope)[0]);
 
 /** Whether a scope permits what no wildcard does. */
-export const isGrantedByName = (scope: string): boolean => GRANTED_BY_NAME.includes(splitScope(scope)[0]);
+const isGrantedByName = (scope: string): boolean => GRANTED_BY_NAME.includes(splitScope(scope)[0]);
 
 /**
  * Whether an agent needs `agents:write` in addition to the scope of the operation: a text that an agent reads can
@@ -76,8 +76,9 @@ export const missingScopes = (granted: readonly string[], wanted: readonly strin
   wanted.filter((scope) => !expandScope(scope).every((one) => granted.some((own) => grantsScope(own, one))));
 
 /**
- * `agents:write` only opens another way to what `*` permits, so a credential with `*` can grant it to a key. An operator with
- * `tenants:*` can grant `content:read`: the audit log then shows who took the right to read content, and when.
+ * `agents:write` only opens another way to what `*` permits, so a credential with `*` can grant it to a key. An
+ * operator with `tenants:*` can grant `content:read`: the audit log then shows who took the right to read content, and
+ * when.
  */
 export const listGrantableScopes = (scopes: readonly string[]): string[] => [
   ...scopes,
