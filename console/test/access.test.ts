@@ -103,7 +103,7 @@ describe("[CON-1] the link of gesso dev", () => {
 });
 
 describe("[CON-2] an API key", () => {
-  it("signs in; a wrong one is refused in words with a request ID; the sixth try in a minute waits", async () => {
+  it("signs in; a wrong one is refused in words with a request ID; the sixth wrong one in a minute waits", async () => {
     const { key } = await createTestTenant(browser.environment);
     // Attempts count by address. Other tests come from another one.
     const context = await browser.newContext({ extraHTTPHeaders: { "x-forwarded-for": "203.0.113.5" } });
@@ -118,10 +118,10 @@ describe("[CON-2] an API key", () => {
     expect(statuses.slice(0, 4)).toEqual([401, 401, 401, 401]);
     expect([401, 429]).toContain(statuses[4]);
     const sixth = page.waitForResponse(isSignIn);
-    await enterKey(page, key);
+    await enterKey(page, `gsk_${"y".repeat(46)}`);
     expect((await sixth).status()).toBe(429);
     await page.getByText(/Too many attempts. Try again in \d+ s/).waitFor();
-    await context.setExtraHTTPHeaders({ "x-forwarded-for": "203.0.113.6" });
+    // A right key works at once: others at the same address, such as that of a proxy, may have tried the wrong ones.
     await enterKey(page, key);
     await page.getByRole("heading", { name: "Gallery" }).waitFor();
     expect(await readPage(page)).not.toContain(key);

@@ -48,7 +48,9 @@ function recordLists(page: Page): number[] {
   page.on("response", async (response) => {
     const { pathname, searchParams } = new URL(response.url());
     if (!pathname.endsWith("/api/v1/runs") || searchParams.get("status") !== "completed") return;
-    lists.push((await response.json()).data.length);
+    // The browser drops the body of a response whose page it has left, which counts no list.
+    const body = await response.json().catch(() => undefined);
+    if (body) lists.push(body.data.length);
   });
   return lists;
 }

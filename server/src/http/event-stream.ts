@@ -21,7 +21,6 @@ const RETRY_SECONDS = 5;
 
 const HEADERS = {
   "content-type": "text/event-stream; charset=utf-8",
-  "cache-control": "no-store, no-transform",
   // Asks proxies not to buffer the response.
   "x-accel-buffering": "no",
 };
@@ -76,6 +75,8 @@ export async function respondWithEventStream(
     };
     const { body, connection } = createStreamWriter(() => context.env.incoming.socket.destroy(), onClose);
     stream.start(connection);
+    // A compressing proxy would hold events back. The header replaces the one of all operations.
+    context.header("cache-control", "no-store, no-transform");
     return context.body(body, 200, HEADERS);
   } catch (thrown) {
     releaseSlot();

@@ -22,7 +22,6 @@ export async function respondWithImage(
     "content-length": String(file.size_bytes),
     etag: file.etag,
     ...FILE_SECURITY_HEADERS,
-    "cache-control": "private, no-store",
   };
   return context.body((await file.read()) as ReadableStream, 200, headers);
 }

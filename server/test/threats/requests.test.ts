@@ -11,11 +11,12 @@ import { startTestEnvironment, type TestEnvironment } from "../support/test-envi
 
 const UNKNOWN_KEYS = 30;
 let environment: TestEnvironment;
+let key: string;
 let caller: ApiCaller;
 beforeAll(async () => {
   environment = await startTestEnvironment({ env: { ADDRESS_UNKNOWN_KEYS_PER_MINUTE: String(UNKNOWN_KEYS) } });
   // Of an operator who may read content of tenants: the archive refuses other keys before it looks at a query.
-  const { key } = await createTestTenant(environment, { scopes: [...OPERATOR_SCOPES, "content:read"] });
+  ({ key } = await createTestTenant(environment, { scopes: [...OPERATOR_SCOPES, "content:read"] }));
   caller = createHttpCaller({ url: environment.url, key });
 });
 afterAll(() => environment?.stop());
@@ -104,7 +105,7 @@ describe("a forged host", () => {
       const headers = {
         ...{ host: "evil.example", "x-forwarded-host": "evil.example", "x-forwarded-proto": "gopher" },
         ...{ forwarded: "host=evil.example;proto=gopher", "x-original-host": "evil.example" },
-        ...{ authorization: `Bearer ${environment.key}`, "content-type": "application/json" },
+        ...{ authorization: `Bearer ${key}`, "content-type": "application/json" },
       };
       const outgoing = request(`${environment.url}${path}`, { method, headers }, async (response) => {
         const chunks = await response.setEncoding("utf8").toArray();
