@@ -273,6 +273,19 @@ describe("a key that an earlier version stored, without its caller", () => {
     expect(await replayed({ ...asUser, caller: { ...asUser.caller, user_id: "another" } })).toBeUndefined();
   });
 
+  it("is not stored where a newer version runs already and stored the key with its caller", async () => {
+    const context = newContext();
+    const made = await createPrompt(context, "one");
+    const stored = await base.db.query(
+      "test.old_retry",
+      `insert into idempotency_keys (tenant_id, key, fingerprint, resource_kind, resource_id)
+       values ($1, 'key', '', 'prompt', $2) on conflict do nothing returning resource_id`,
+      [context.caller.tenant_id, v7()],
+    );
+    expect(stored).toEqual([]);
+    expect(await createPrompt(context, "one")).toEqual(made);
+  });
+
   it("is found by the whole tenant if it stands for something that does not say who made it", async () => {
     const promptId = v7();
     const context = await storedKey("prompt", promptId);
