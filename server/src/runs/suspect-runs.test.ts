@@ -197,6 +197,7 @@ describe("a healthy run", () => {
         return run_id;
       }),
     );
+    await expect.poll(() => begun.length).toBe(1);
     await pass(4);
     expect(begun).toHaveLength(1);
     resolve();
@@ -210,8 +211,12 @@ describe("a healthy run", () => {
     const [here, there] = [await start(), await start(elsewhere)];
     await pass(12);
     const { promise, resolve } = Promise.withResolvers<void>();
-    const first = here.guard(run.run_id, () => promise);
-    await clock.advance(0);
+    const begun = Promise.withResolvers<void>();
+    const first = here.guard(run.run_id, () => {
+      begun.resolve();
+      return promise;
+    });
+    await begun.promise;
     await expect(store(there, run)).rejects.toMatchObject({ code: "dependency_unavailable" });
     resolve();
     await first;
