@@ -1,5 +1,5 @@
 // Lists the ways into Gesso as the code has them: routes, groups of operations, scopes and kinds of credentials. A way
-// that no threat names is one that nobody has thought about.
+// that no threat names has not been considered.
 import { readdirSync, readFileSync } from "node:fs";
 import { AGENT_SCOPE, requiredScopes } from "../server/src/access/scopes.ts";
 import * as operations from "../server/src/operations/index.ts";
