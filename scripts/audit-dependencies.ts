@@ -1,5 +1,5 @@
-// `npm run audit:dependencies`: asks the registry for known vulnerabilities of all locked packages, and fails on those
-// of severity high or critical. A registry that does not answer is reported and fails only with `--required`.
+// `npm run release -- advisories`: asks the registry for known vulnerabilities of all locked packages, and fails on
+// those of severity high or critical. A registry that does not answer is reported and fails only with `--required`.
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import {

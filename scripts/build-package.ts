@@ -1,4 +1,4 @@
-// `npm run build:package`: builds the published package into dist/package, for the image and for a look at it.
+// `npm run release -- package`: builds the published package into dist/package, for the image and for a look at it.
 import { buildPackage } from "./release/build-package.ts";
 
 buildPackage("dist/package");

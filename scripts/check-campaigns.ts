@@ -6,9 +6,10 @@ import { isGuarded } from "./gate/changed-paths.ts";
 
 const SOURCES = "server/src";
 
-const modules = readdirSync(SOURCES, { withFileTypes: true })
-  .filter((entry) => entry.isDirectory())
-  .map(({ name }) => `${SOURCES}/${name}`);
+const listFolders = (path: string) =>
+  readdirSync(path, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [`${path}/${entry.name}`] : []));
+/** The folders of `files` are modules of their own. */
+const modules = listFolders(SOURCES).flatMap((path) => (path.endsWith("/files") ? listFolders(path) : [path]));
 const guards = CAMPAIGNS.flatMap((campaign) => campaign.guards);
 const problems = [
   ...modules

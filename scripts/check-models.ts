@@ -1,4 +1,4 @@
-// `npm run models:check`: asks every installed local model for real work on a drawn still life whose truth is known,
+// `npm run models -- check`: asks every installed local model for real work on a drawn still life whose truth is known,
 // and measures how near it comes. `--keep folder` leaves the pictures there to be looked at.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ import type { Asset, ProviderContext } from "../server/src/providers/provider.ts
 const { keep } = parseArgs({ options: { keep: { type: "string" } } }).values;
 const env = localModels.env.safeParse(process.env);
 if (!env.success) {
-  console.log("The local models are not installed: npm run models:install");
+  console.log("The local models are not installed: npm run models -- install");
   process.exit(1);
 }
 

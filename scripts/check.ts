@@ -34,6 +34,7 @@ const CHECKS: Check[] = [
   { name: "exported names", command: node("scripts/check-names.ts") },
   { name: "threats", command: node("scripts/check-threats.ts") },
   { name: "supply chain", command: node("scripts/check-supply-chain.ts") },
+  { name: "commands", command: node("scripts/check-commands.ts") },
   { name: "versions", command: node("scripts/set-version.ts", "--check") },
   { name: "vocabulary", command: node("scripts/check-vocabulary.ts") },
 ];

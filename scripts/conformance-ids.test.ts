@@ -6,7 +6,7 @@ it("reads IDs from the titles of tests and the first column of their tables, and
     '// [OUT-001] is shown in it("[OUT-002] elsewhere", () => {});',
     'const other = [["OUT-003", 1]];',
     'it("[ONE-001] [ONE-002] a test", () => {',
-    '  expect(body).toEqual("[OUT-004]"); // see it("[OUT-005] of before", () => {})',
+    '  expect(body).toEqual("[OUT-004]"); // see it("[OUT-005] an old title", () => {})',
     "});",
     "it.each<[string, string]>([",
     '  ["ONE-003", "OUT-006"], // ["OUT-007", ""]',

@@ -1,4 +1,4 @@
-// `npm run pictures:console`: makes the screenshots of the console, docs/pictures/console-*.png, again. Starts Gesso
+// `npm run images -- console`: makes the screenshots of the console, docs/pictures/console-*.png, again. Starts Gesso
 // with a price list, fills it, and opens the pages in Chromium, light and dark, with twice the pixels of their size.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

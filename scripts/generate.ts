@@ -1,27 +1,30 @@
 // Generates everything that is derived from the code: the OpenAPI contract, the reference pages, the example of
-// settings and the types of SQL statements. With `--check` it writes nothing and fails if a generated file is out of
-// date.
+// settings, the types of SQL statements and the schema. With `--check` it writes nothing and fails if a generated file
+// is out of date.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { generateOpenApi } from "../server/src/http/openapi.ts";
+import { generateOpenApi } from "../server/src/contract/openapi.ts";
+import { operations } from "../server/src/operations/all.ts";
 import { generateAlertRules, generateAlertsPage, generateAlertTests } from "./generate/alerts.ts";
 import { generateApiReference } from "./generate/api-reference.ts";
 import { generateCliOperations } from "./generate/cli-operations.ts";
 import { generateClient } from "./generate/client.ts";
 import { generateConsoleOperations } from "./generate/console-operations.ts";
+import { generateConsoleProviders } from "./generate/console-providers.ts";
 import { generateDashboards } from "./generate/dashboards.ts";
 import { generateErrorsPage } from "./generate/errors.ts";
 import { generateManagementForms } from "./generate/management-forms.ts";
 import { generateMetricsPage } from "./generate/metrics.ts";
 import { generateOpenApiFile } from "./generate/openapi-file.ts";
 import { generateParameterSupport } from "./generate/parameter-support.ts";
+import { generateProviderList } from "./generate/provider-list.ts";
 import { generateProviderOffers } from "./generate/provider-offers.ts";
 import { generateEnvExample, generateSettingsPage } from "./generate/settings.ts";
-import { generateStatementTypes } from "./generate/sql-statements.ts";
+import { generateFromDatabase } from "./generate/sql-statements.ts";
 import { generateThreatsPage } from "./generate/threats.ts";
 
-const contract = generateOpenApi();
-const statementTypes = await generateStatementTypes().catch((error: Error) => {
+const contract = generateOpenApi(operations);
+const fromDatabase = await generateFromDatabase().catch((error: Error) => {
   console.log(error.message);
   process.exit(1);
 });
@@ -32,6 +35,7 @@ const GENERATED_FILES: Record<string, string> = {
   "docs/reference/errors.md": generateErrorsPage(),
   "docs/reference/metrics.md": generateMetricsPage(),
   "docs/reference/settings.md": generateSettingsPage(),
+  "dev/src/generated/providers.json": generateProviderList(),
   "docs/reference/provider-offers.md": generateProviderOffers(),
   "docs/reference/threats.md": generateThreatsPage(),
   "docs/reference/parameters.md": generateParameterSupport(),
@@ -39,8 +43,9 @@ const GENERATED_FILES: Record<string, string> = {
   "deploy/monitoring/alerts.yaml": generateAlertRules(),
   "deploy/monitoring/alerts.test.yaml": generateAlertTests(),
   ".env.example": generateEnvExample(),
-  "server/src/db/generated/statements.ts": statementTypes,
+  ...fromDatabase,
   "console/src/generated/operations.json": generateConsoleOperations(contract),
+  "console/src/generated/providers.json": generateConsoleProviders(),
   "console/src/generated/management.json": generateManagementForms(contract),
   "cli/src/generated/operations.json": generateCliOperations(contract),
   ...generateClient(contract),

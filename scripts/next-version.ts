@@ -1,5 +1,5 @@
-// `npm run version:next`: makes the next version from the changesets. It sets the version everywhere, moves the texts
-// of the changesets and the unreleased changes under it in CHANGELOG.md, and deletes the changesets.
+// `npm run release -- next-version`: makes the next version from the changesets. It sets the version everywhere, moves
+// the texts of the changesets and the unreleased changes under it in CHANGELOG.md, and deletes the changesets.
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,5 +1,5 @@
-// `npm run pictures`: makes the images of the guide, docs/pictures, again: starts Gesso and repeats the requests of the
-// guide with the sandbox. Every picture has twice the pixels of the size that it is shown in.
+// `npm run images -- guide`: makes the images of the guide, docs/pictures, again: starts Gesso and repeats the requests
+// of the guide with the sandbox. Every picture has twice the pixels of the size that it is shown in.
 import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

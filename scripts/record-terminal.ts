@@ -1,6 +1,6 @@
 // Records the terminal sessions in the guides to the command line and to runbooks: runs the commands in tmux beside a
-// real `gesso dev` with prices, and writes what the screen shows into the page. `npm run recordings` makes them again;
-// `--only=NAME` makes those whose name starts so.
+// real `gesso dev` with prices, and writes what the screen shows into the page. `npm run images -- recordings` makes
+// them again; `--only=NAME` makes those whose name starts so.
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

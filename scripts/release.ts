@@ -5,13 +5,14 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { buildPackage } from "./release/build-package.ts";
+import { buildDevPackage, buildPackage } from "./release/build-package.ts";
 import { countLicences } from "./release/count-licences.ts";
-import { CLIENT_NAME, PACKAGE_NAME, VERSION } from "./release/package-names.ts";
+import { CLIENT_NAME, DEV_PACKAGE_NAME, PACKAGE_NAME, VERSION } from "./release/package-names.ts";
 import { readChanges } from "./release/read-changes.ts";
 
 const TARGET = resolve("dist/release");
 const PACKAGE_FOLDER = resolve("dist/package");
+const DEV_PACKAGE_FOLDER = resolve("dist/package-dev");
 const CLIENT_FOLDER = resolve("sdk/dist");
 
 const run = (command: string, ...parameters: string[]) =>
@@ -55,11 +56,12 @@ const changes = readChanges(readFileSync("CHANGELOG.md", "utf8"), VERSION);
 
 console.log(`Gesso ${VERSION}`);
 buildPackage(PACKAGE_FOLDER);
+buildDevPackage(DEV_PACKAGE_FOLDER);
 run("npm", "run", "--silent", "build", "-w", "sdk");
 console.log(run(bin("publint"), "--strict", PACKAGE_FOLDER).trim());
 console.log(run("npm", "run", "--silent", "check", "-w", "sdk").trim());
 console.log(run(process.execPath, "scripts/sbom.ts").trim());
-for (const folder of [PACKAGE_FOLDER, CLIENT_FOLDER]) pack(folder);
+for (const folder of [PACKAGE_FOLDER, DEV_PACKAGE_FOLDER, CLIENT_FOLDER]) pack(folder);
 packChart();
 for (const name of ["all-packages", "server-production"])
   writeFileSync(join(TARGET, `${name}.cdx.json`), readFileSync(join("dist/sbom", `${name}.cdx.json`)));
@@ -79,9 +81,10 @@ for (const file of files)
   console.log(
     `  ${file.padEnd(34)}${String(statSync(join(TARGET, file)).size).padStart(9)} bytes  sha256 ${digestOf(file)}`,
   );
-if (process.argv.includes("--names")) console.log(`\n${[PACKAGE_NAME, CLIENT_NAME].map(describeName).join("\n")}`);
+if (process.argv.includes("--names"))
+  console.log(`\n${[PACKAGE_NAME, DEV_PACKAGE_NAME, CLIENT_NAME].map(describeName).join("\n")}`);
 console.log(`\nA release publishes, all with version ${VERSION}:
-  npm packages ${CLIENT_NAME} and ${PACKAGE_NAME}, image gesso:${VERSION}${existsSync("deploy/Dockerfile") ? "" : " (no deploy/Dockerfile here yet)"}, chart gesso${existsSync("deploy/chart/Chart.yaml") ? "" : " (no deploy/chart here yet)"}
+  npm packages ${CLIENT_NAME}, ${DEV_PACKAGE_NAME} and ${PACKAGE_NAME}, image gesso:${VERSION}${existsSync("deploy/Dockerfile") ? "" : " (no deploy/Dockerfile here yet)"}, chart gesso${existsSync("deploy/chart/Chart.yaml") ? "" : " (no deploy/chart here yet)"}
 Nothing was published. .github/workflows/release.yml does it after
   git tag -s v${VERSION} && git push origin v${VERSION}
 with npm provenance, cosign signatures of checksums, image and chart, and the attested SBOM.`);

@@ -1,5 +1,5 @@
-// `npm run sbom`: writes what Gesso consists of as CycloneDX documents to dist/sbom, one of all packages and one of
-// what the server needs in production. Fails if a document is invalid or a licence is not allowed.
+// `npm run release -- sbom`: writes what Gesso consists of as CycloneDX documents to dist/sbom, one of all packages and
+// one of what the server needs in production. Fails if a document is invalid or a licence is not allowed.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { findLicenceViolations, type LicencePolicy } from "./supply-chain/licences.ts";

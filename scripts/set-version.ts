@@ -1,5 +1,5 @@
-// `npm run version:set -- 0.2.0`: sets the version of the repository, its packages, the lock file, the chart and the
-// image. With `--check` instead of a version, it fails if one of them differs from package.json.
+// `npm run release -- set-version 0.2.0`: sets the version of the repository, its packages, the lock file, the chart
+// and the image. With `--check` instead of a version, it fails if one of them differs from package.json.
 import { globSync, readFileSync, writeFileSync } from "node:fs";
 import { findDifferingVersions, setVersion, type VersionedFile } from "./release/versioned-files.ts";
 
@@ -24,7 +24,7 @@ if (given === "--check") {
   process.exit(differing.length > 0 ? 1 : 0);
 }
 if (!SEMANTIC_VERSION.test(given)) {
-  console.error("Usage: npm run version:set -- <version>, for example 0.2.0 or 0.2.0-rc.1");
+  console.error("Usage: npm run release -- set-version <version>, for example 0.2.0 or 0.2.0-rc.1");
   process.exit(2);
 }
 for (const file of files) writeFileSync(file.path, setVersion(file, given));

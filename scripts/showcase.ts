@@ -1,5 +1,5 @@
-// `npm run showcase`: starts Gesso, runs every operation that creates a run once with the sandbox, and draws the
-// results on one sheet, docs/pictures/showcase.webp. Fails if such an operation of the registry is missing.
+// `npm run images -- showcase`: starts Gesso, runs every operation that creates a run once with the sandbox, and draws
+// the results on one sheet, docs/pictures/showcase.webp. Fails if such an operation of the registry is missing.
 import { execFile } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -45,7 +45,7 @@ function listCredentials(): string[] {
   const derived = readSources("").flatMap(({ text }) =>
     [...text.matchAll(DERIVED_SECRET)].map(([, purpose]) => purpose!),
   );
-  const methods = readFileSync(`${SOURCES}/db/access/caller.ts`, "utf8").match(SIGN_IN_METHODS)![1]!;
+  const methods = readFileSync(`${SOURCES}/db/typed-columns.ts`, "utf8").match(SIGN_IN_METHODS)![1]!;
   const sources = readFileSync(`${SOURCES}/access/authentication.ts`, "utf8").match(CREDENTIAL_SOURCES)![1]!;
   return sorted([
     ...derived.map((purpose) => `secret: ${purpose}`),

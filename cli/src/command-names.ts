@@ -83,7 +83,6 @@ export const HAND_WRITTEN: Record<string, string> = {
 
 /** What `gesso --help` says about a group of commands. */
 export const GROUP_DESCRIPTIONS: Record<string, string> = {
-  admin: "Explain and repair runs, and pause parts of the installation (operator).",
   archive: "Find archived runs (operator).",
   audit: "Read the audit log.",
   images: "Upload images, and other operations on images.",

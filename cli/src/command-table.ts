@@ -26,9 +26,14 @@ export const COMMANDS: Record<string, CommandEntry> = {
     load: async () => (await import("./commands/dev.ts")).devCommand(),
   },
   init: {
-    description: "Create the secrets of a deployment with Docker Compose.",
+    description: "Write a deployment with Docker Compose: services, TLS, secrets.",
     group: GROUPS.server,
     load: async () => (await import("./commands/init.ts")).initCommand(),
+  },
+  providers: {
+    description: "Connect providers to gesso dev, and list what each unlocks.",
+    group: GROUPS.server,
+    load: async () => (await import("./commands/providers.ts")).providersCommand(),
   },
   console: {
     description: "Print a link that signs in to the console.",
@@ -49,6 +54,12 @@ export const COMMANDS: Record<string, CommandEntry> = {
     description: "Print the settings of the server.",
     group: GROUPS.server,
     load: async () => (await import("./commands/config.ts")).configCommand(),
+  },
+  admin: {
+    description: "Explain and repair runs, pause parts of the installation, replace a lost key (operator).",
+    group: GROUPS.resources,
+    hasOperations: true,
+    load: async () => (await import("./commands/admin.ts")).adminCommand(),
   },
   webhooks: {
     description: "Manage webhooks, and receive and test them on this machine.",

@@ -36,7 +36,7 @@ function printEstimate(estimate: Estimate, flags: OutputFlags): void {
   if (mode === "quiet") writeData(String(estimate.amount ?? "unknown"));
   else if (mode !== "text") writeData(toJsonLine(estimate));
   if (mode !== "text") return;
-  writeData(`Estimated cost: ${amount}`);
+  writeData(`Estimated cost: ${estimate.at_most && estimate.amount !== null ? "at most " : ""}${amount}`);
   for (const { what, quantity, unit_price } of estimate.basis)
     writeData(
       `  ${quantity} × ${unit_price === null ? "unknown price" : formatAmount(unit_price)}  ${toHarmlessText(what)}`,

@@ -1,5 +1,5 @@
 // The gallery with 20,000 runs of two and a half years: it opens, jumps and scrolls with work that does not grow with
-// the number of runs, and nothing moves. `npm run bench:console` measures how fast.
+// the number of runs, and nothing moves. `npm run bench -- console` measures how fast.
 import type { Run } from "@gesso/client";
 import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

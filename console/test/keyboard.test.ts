@@ -1,4 +1,4 @@
-// The console by keyboard alone, and how much work its responses are. `npm run bench:console` measures how fast they
+// The console by keyboard alone, and how much work its responses are. `npm run bench -- console` measures how fast they
 // are.
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";

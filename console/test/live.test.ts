@@ -117,7 +117,10 @@ it("[CON-21] the queue shows place and expected start, cancels one run or all qu
       return list.textContent();
     })
     .toMatch(/Queued, place \d+ *· *~\d/);
-  // From here on the queue stands still: every slot belongs to a run that takes longer than the test.
+  // From here on the queue stands still: every slot belongs to a run that takes longer than the test. The runs before
+  // end first: one that still waits for the provider would wait for the endless ones, and the end of one would start
+  // another while queued runs are being canceled.
+  await expect.poll(async () => [...new Set(await statesOf(ids))]).toEqual(["completed"]);
   const endless = await startMany(CONCURRENT + WAITING_AT_PROVIDER, "a long queue [sandbox:delay=3000]");
   const behind = await startMany(QUEUED, "a long queue");
   ids.push(...endless, ...behind);

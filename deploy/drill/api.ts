@@ -1,4 +1,4 @@
-// Calls the API of the stack at its published port, which exists only in the network namespace of the drill.
+// Calls the API of the stack through its proxy with TLS, whose port exists only in the network namespace of the drill.
 import { execFileSync } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -7,19 +7,24 @@ export type Api = {
   waitForRun(id: string, seconds: number): Promise<{ status: string; image_url: string }>;
   readStatus(id: string): string;
   download(url: string): Buffer;
+  /** A page of Prometheus. */
+  monitoring(path: string): unknown;
 };
 
 type Run = { status: string; image_url: string };
 
-export function createApi(namespace: string, key: string): Api {
+/** `authority`: the file with the certificate that the proxy made for localhost. */
+export function createApi(namespace: string, key: string, authority: string): Api {
   const curl = (...parameters: string[]) =>
-    execFileSync("nsenter", [`--net=/run/netns/${namespace}`, "curl", "-sSf", "--max-time", "20", ...parameters], {
-      maxBuffer: 64 * 1024 * 1024,
-    });
+    execFileSync(
+      "nsenter",
+      [`--net=/run/netns/${namespace}`, "curl", "-sSf", "--max-time", "20", "--cacert", authority, ...parameters],
+      { maxBuffer: 64 * 1024 * 1024 },
+    );
   const call = (path: string, body?: object) => {
     const headers = ["-H", `Authorization: Bearer ${key}`, "-H", "Content-Type: application/json"];
     const data = body ? ["-d", JSON.stringify(body)] : [];
-    return JSON.parse(curl(`http://127.0.0.1:7788/api/v1/${path}`, ...headers, ...data).toString());
+    return JSON.parse(curl(`https://localhost/api/v1/${path}`, ...headers, ...data).toString());
   };
   const read = (id: string) => call(`runs/${id}`) as Run;
   return {
@@ -35,5 +40,6 @@ export function createApi(namespace: string, key: string): Api {
       }
     },
     download: (url) => curl(url),
+    monitoring: (path) => JSON.parse(curl(`http://127.0.0.1:9090${path}`).toString()),
   };
 }

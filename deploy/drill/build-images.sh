@@ -1,6 +1,6 @@
 #!/bin/bash
 # Builds the images of the drill into the storage of buildah below the work folder ($1): a substitute for the base image,
-# the very Dockerfile of Gesso on it, and one image with PostgreSQL, Restate and haproxy. No registry is asked: packages
+# the very Dockerfile of Gesso on it, and one image with PostgreSQL, Restate, haproxy, Caddy and Prometheus. No registry is asked: packages
 # come from Debian and npm by name.
 set -euo pipefail
 work=$1 version=$2
@@ -44,9 +44,10 @@ make_dependencies() {
   container=$(buildah "${storage[@]}" from --pull-never "${limits[@]}" docker.io/library/node:24-bookworm-slim)
   run=(buildah "${storage[@]}" run --runtime=runc --network=host "$container" --)
   "${run[@]}" sh -c 'apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y \
-    --no-install-recommends postgresql-15 haproxy && apt-get clean && rm -rf /var/lib/apt/lists/* /var/lib/postgresql/15 &&
+    --no-install-recommends postgresql-15 haproxy caddy prometheus && apt-get clean && rm -rf /var/lib/apt/lists/* /var/lib/postgresql/15 &&
     install -d -o postgres -g postgres -m 0700 /var/lib/postgresql/data &&
-    install -d -o postgres -g postgres -m 3777 /run/postgresql && install -d /restate-data' > apt.log 2>&1 ||
+    install -d -o postgres -g postgres -m 3777 /run/postgresql && install -d /restate-data &&
+    install -d -o nobody -g nogroup /prometheus' > apt.log 2>&1 ||
     { tail -n 20 apt.log >&2; return 1; }
   buildah "${storage[@]}" copy -q --chmod 0755 "$container" "$project/deploy/drill/postgres-entrypoint.sh" /usr/local/bin/ > /dev/null
   buildah "${storage[@]}" copy -q --chmod 0755 "$container" \

@@ -13,7 +13,7 @@ type Report = {
 const PROBE = `
 import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
-const images = "/opt/gesso/server/src/images/";
+const images = "/opt/gesso/server/src/files/images/";
 const { decoderSandboxProfiles, listWeaknesses } = await import(images + "decoder-sandbox.js");
 const { chooseSandbox } = await import(images + "choose-sandbox.js");
 const { profile, first, sandbox } = await chooseSandbox(decoderSandboxProfiles({ megabytes: 256 }));

@@ -1,16 +1,16 @@
-// `npm run drill:stack`: builds the image by its Dockerfile on a substitute for its base, starts the Compose stack with a
-// Docker daemon of its own, makes runs, kills a worker in the middle of them, checks the isolation of decoders and the
-// size of the image, and removes everything. Exit code 1 if a check fails. Needs root, Debian and the packages
-// buildah, runc, docker.io, mmdebstrap, iptables, iproute2 and curl. `--work <folder>` keeps the images: `--build` only
-// builds them there, and `--no-build` uses them again.
+// `npm run drill -- stack`: builds the image by its Dockerfile on a substitute for its base, lets `gesso init` write a
+// deployment into an empty folder, starts it with a Docker daemon of its own, makes runs through its proxy with TLS, kills
+// a worker in the middle of them, checks the isolation of decoders and the size of the image, and removes everything. Exit
+// code 1 if a check fails. Needs root, Debian and the packages buildah, runc, docker.io, mmdebstrap, iptables, iproute2 and
+// curl. `--work <folder>` keeps the images: `--build` only builds them there, and `--no-build` uses them again.
 import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { basename, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import manifest from "../../package.json" with { type: "json" };
-import { createApi } from "./api.ts";
+import { type Api, createApi } from "./api.ts";
 import { checkIsolation } from "./check-isolation.ts";
 import { type Docker, startDocker } from "./docker.ts";
 
@@ -25,6 +25,7 @@ const PROGRAMS = "localhost/gesso-drill-programs:1";
 const IMAGES = {
   GESSO_IMAGE: `localhost/gesso:${VERSION}`,
   ...{ POSTGRES_IMAGE: PROGRAMS, RESTATE_IMAGE: PROGRAMS, HAPROXY_IMAGE: PROGRAMS },
+  ...{ CADDY_IMAGE: PROGRAMS, PROMETHEUS_IMAGE: PROGRAMS },
 };
 const work = values.work ? resolve(values.work) : mkdtempSync(join(tmpdir(), "gesso-drill-"));
 const namespace = `gesso-drill-${process.pid}`;
@@ -56,12 +57,11 @@ const toMegabytes = (text: string): number => {
   return Math.round(Number(digits) * ({ KB: 0.001, MB: 1, GB: 1000 }[unit ?? ""] ?? Number.NaN));
 };
 
-/** A folder as an operator has it: the files of deploy/, and the secrets that `gesso init` makes in the image. */
+/** Empty but for what starts the substitutes: `gesso init` writes the rest. */
 function prepareFolder(): string {
   const folder = join(work, "stack");
   mkdirSync(folder, { recursive: true });
-  for (const file of ["compose.yaml", "compose.dev.yaml", "haproxy.cfg", "drill/compose.drill.yaml"])
-    cpSync(resolve(import.meta.dirname, "..", file), join(folder, basename(file)));
+  cpSync(join(import.meta.dirname, "compose.drill.yaml"), join(folder, "compose.drill.yaml"));
   return folder;
 }
 
@@ -81,30 +81,22 @@ async function exerciseStack(stack: Docker, folder: string): Promise<void> {
   const { docker, compose } = stack;
   loadImages(stack);
   log("images loaded into a Docker daemon of its own");
-  docker(
-    "run",
-    "--rm",
-    "--user",
-    "0:0",
-    "-v",
-    `${folder}:/deploy`,
-    "--entrypoint",
-    "gesso",
-    IMAGES.GESSO_IMAGE,
-    "init",
-    "--dir",
-    "/deploy",
-  );
+  const init = ["--user", "0:0", "-v", `${folder}:/deploy`, "--entrypoint", "gesso", IMAGES.GESSO_IMAGE, "init"];
+  docker("run", "--rm", ...init, "--dir", "/deploy");
+  log("gesso init wrote the deployment");
   compose("up", "-d", "--wait", "--wait-timeout", "120");
   log(`stack healthy: ${compose("ps", "--format", "{{.Name}}").split("\n").join(", ")}`);
   const key = /First API key \(shown only once\): (\S+)/.exec(compose("logs", "--no-color", "api", "worker"))?.[1];
   if (!key) throw new Error("no process printed the first API key");
-  const api = createApi(namespace, key);
+  const authority = join(folder, "root.crt");
+  compose("cp", "proxy:/data/caddy/pki/authorities/local/root.crt", authority);
+  const api = createApi(namespace, key, authority);
 
   const first = await api.waitForRun(api.createRun("a red bicycle"), 60);
   const bytes = api.download(first.image_url);
   if (bytes.subarray(1, 4).toString() !== "PNG") throw new Error("the result is not a PNG");
-  log(`run made: completed, ${bytes.length} bytes of PNG`);
+  log(`run made through the proxy with TLS: completed, ${bytes.length} bytes of PNG`);
+  await checkMonitoring(api);
 
   const { profile, attempts } = checkIsolation(stack, "gesso-worker-1");
   log(`decoder isolated in the container (${profile}): ${JSON.stringify(attempts)}`);
@@ -119,6 +111,19 @@ async function exerciseStack(stack: Docker, folder: string): Promise<void> {
   if (workers.includes("gesso-worker-1")) throw new Error("the killed worker container runs again");
   log(`run completed: all ${RUNS}, with ${workers.join(", ")} alone`);
   checkJobs(stack, RUNS + 1);
+}
+
+/** Prometheus reads every API process, every worker and Restate. */
+async function checkMonitoring(api: Api): Promise<void> {
+  type Targets = { data: { activeTargets: { labels: { job: string }; health: string }[] } };
+  const jobs = ["gesso", "gesso", "gesso", "gesso", "restate"];
+  for (const start = performance.now(); ; await sleep(1000)) {
+    const { activeTargets } = (api.monitoring("/api/v1/targets") as Targets).data;
+    const up = activeTargets.filter(({ health }) => health === "up").map(({ labels }) => labels.job);
+    if (up.sort().join() === jobs.join()) return log(`monitoring reads ${up.join(", ")}`);
+    if (performance.now() - start > 90_000)
+      throw new Error(`Prometheus reads ${up.join(", ")}: ${JSON.stringify(activeTargets)}`);
+  }
 }
 
 /** No job was submitted twice, although a worker died. */
@@ -143,7 +148,21 @@ try {
   process.exitCode = 1;
   const { stderr } = thrown as { stderr?: string };
   log(`FAILED: ${thrown instanceof Error ? thrown.message : thrown}${stderr ? `\n${stderr}` : ""}`);
-  if (stack) console.log(stack.compose("logs", "--no-color", "--tail", "8", "postgres", "api", "worker", "balancer"));
+  if (stack)
+    console.log(
+      stack.compose(
+        "logs",
+        "--no-color",
+        "--tail",
+        "8",
+        "postgres",
+        "api",
+        "worker",
+        "balancer",
+        "proxy",
+        "prometheus",
+      ),
+    );
 } finally {
   try {
     stack?.compose("down", "--volumes", "--timeout", "20");

@@ -44,6 +44,8 @@ it("starts, generates an image with the command it shows, stops in order, and re
 
   const environment = await (await fetch(`${url}/environment`)).json();
   expect(environment).toMatchObject({ STORAGE: "disk", PUBLIC_URL: url, GESSO_API_KEY: key, HOST: "127.0.0.1" });
+  // A receiver that is being developed runs on the same machine.
+  expect(environment).toMatchObject({ WEBHOOK_ALLOW_LOOPBACK: "true" });
   await expect(runDev(data)).rejects.toThrow(`exit 2: gesso dev: The data directory ${data} is in use`);
 
   expect(await interrupt(first)).toBe(0);

@@ -5,7 +5,12 @@ import { buildConsole } from "./console-build.ts";
 import { createConsoleLink } from "./console-link.ts";
 import { logTail } from "./log-tail.ts";
 import type { ManagedProcess } from "./managed-process.ts";
-import { renderReady, renderReadyJson } from "./ready-output.ts";
+import { installMissingPrograms } from "./programs/install-programs.ts";
+import { findUnusedKeys, loadProviderChoice } from "./providers/provider-choice.ts";
+import { listProviderStatus } from "./providers/provider-status.ts";
+import { applySpendingCap } from "./providers/spending-cap.ts";
+import { watchProviderChoice } from "./providers/watch-provider-choice.ts";
+import { type ReadyProviders, renderProviders, renderReady, renderReadyJson } from "./ready-output.ts";
 import { type GessoInstance, type StartOptions, startGesso } from "./start.ts";
 import { isUsageError } from "./usage-error.ts";
 
@@ -14,6 +19,12 @@ export type DevOptions = {
   port?: number;
   ephemeral?: boolean;
   json?: boolean;
+  /** Providers to use besides the sandbox, from now on. */
+  providers?: string[];
+  /** US dollars per month that the development tenant may spend; null for no limit. */
+  spendLimit?: number | null;
+  /** Install PostgreSQL and Restate without asking, if they are missing. */
+  yes?: boolean;
   entries?: StartOptions["entries"];
 };
 
@@ -21,8 +32,14 @@ const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 const DUPLICATE_SIGNAL_MS = 1000;
 
 export async function dev(options: DevOptions): Promise<number> {
-  const startedAt = performance.now();
   const log = (line: string) => process.stderr.write(`${line}\n`);
+  try {
+    await installMissingPrograms({ yes: options.yes ?? false, log });
+  } catch (error) {
+    return reportFailure(error, log);
+  }
+
+  const startedAt = performance.now();
   const interruption = onInterrupt(log);
   let gesso: GessoInstance;
   try {
@@ -31,18 +48,25 @@ export async function dev(options: DevOptions): Promise<number> {
     const starting = startGesso({ ...options, databaseUrl, dataDir: options.data, log: logLine });
     [gesso] = await Promise.all([starting, options.entries ? undefined : buildConsole(logLine)]);
   } catch (error) {
-    log(error instanceof Error ? `gesso dev: ${error.message}` : String(error));
-    return isUsageError(error) ? 2 : 1;
+    return reportFailure(error, log);
   }
 
   const readySeconds = (performance.now() - startedAt) / 1000;
-  const consoleUrl = await createConsoleLink(gesso);
-  const ready = { gesso, readySeconds, ephemeral: options.ephemeral ?? false, consoleUrl };
-  if (options.json) process.stdout.write(`${renderReadyJson(ready)}\n`);
-  else if (!interruption.aborted) log(renderReady(ready));
+  try {
+    const [consoleUrl, providers] = await Promise.all([createConsoleLink(gesso), readProviders(gesso, options)]);
+    const ready = { gesso, readySeconds, ephemeral: options.ephemeral ?? false, consoleUrl, ...providers };
+    if (options.json) process.stdout.write(`${renderReadyJson(ready)}\n`);
+    else if (!interruption.aborted) log(renderReady(ready));
+  } catch (error) {
+    log(`gesso dev: ${error instanceof Error ? error.message : error}`);
+    await gesso.stop();
+    return 1;
+  }
 
-  const exited = await Promise.race([waitForAbort(interruption), ...gesso.components.map(waitForExit)]);
-  if (exited) {
+  const exited = await superviseUntilExit(gesso, interruption, log);
+  if (exited instanceof Error) {
+    log(`\n  ${exited.message}`);
+  } else if (exited) {
     log(
       `\n  ${exited.name} (pid ${exited.pid}) exited unexpectedly. Last lines of ${exited.log}:\n${logTail(exited.log)}\n`,
     );
@@ -54,6 +78,45 @@ export async function dev(options: DevOptions): Promise<number> {
     options.ephemeral ? "  Stopped. The data directory was deleted." : `  Stopped. The data stays in ${gesso.dataDir}.`,
   );
   return exited ? 1 : 0;
+}
+
+function reportFailure(error: unknown, log: (line: string) => void): number {
+  log(error instanceof Error ? `gesso dev: ${error.message}` : String(error));
+  return isUsageError(error) ? 2 : 1;
+}
+
+/** What the banner says about providers and money. Sets the spending cap before the key is shown. */
+async function readProviders(gesso: GessoInstance, { spendLimit }: DevOptions): Promise<ReadyProviders> {
+  const limits = await applySpendingCap({ server: gesso, dataDir: gesso.dataDir, named: spendLimit });
+  const choice = loadProviderChoice(gesso.dataDir);
+  const providers = await listProviderStatus(gesso, choice);
+  return { providers, limits, unusedKeys: findUnusedKeys(choice, process.env) };
+}
+
+/**
+ * Returns the component that exited, undefined at the first signal, and the error if the server does not start again
+ * after a change of its providers.
+ */
+async function superviseUntilExit(
+  gesso: GessoInstance,
+  interruption: AbortSignal,
+  log: (line: string) => void,
+): Promise<ManagedProcess | Error | undefined> {
+  const changes = watchProviderChoice(gesso.dataDir);
+  try {
+    for (;;) {
+      const change = changes.next().then(() => "changed" as const);
+      const event = await Promise.race([waitForAbort(interruption), change, ...gesso.components.map(waitForExit)]);
+      if (event !== "changed") return event;
+      log("  The providers changed: the server starts again …");
+      await gesso.restartServer();
+      log(renderProviders(await readProviders(gesso, { data: gesso.dataDir })));
+    }
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  } finally {
+    changes.close();
+  }
 }
 
 async function waitForExit(component: ManagedProcess): Promise<ManagedProcess> {

@@ -5,7 +5,7 @@ import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, renameSync, 
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { chooseAccount, commandAs, type SpawnCommand, type SystemAccount } from "./postgres-account.ts";
-import { findPostgresPrograms } from "./postgres-programs.ts";
+import { findPostgresPrograms } from "./programs/postgres-programs.ts";
 
 export const DATABASE_USER = "gesso";
 

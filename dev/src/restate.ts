@@ -1,10 +1,10 @@
 // Starts a Restate server as a child process, without its JavaScript wrapper, so that kill -9 hits the server itself.
 // Accepted invocations survive a restart on the same data and ports.
 import { mkdirSync } from "node:fs";
-import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 import { type ManagedProcess, startProcess } from "./managed-process.ts";
 import { freePort } from "./ports.ts";
+import { findRestateBinary } from "./programs/find-program.ts";
 import { respondsOk } from "./readiness-probe.ts";
 import { type RestateMembership, restateSettings } from "./restate-settings.ts";
 
@@ -41,7 +41,7 @@ export async function startRestate(options: RestateOptions): Promise<RestateProc
   const component = await startProcess({
     name: options.cluster ? `restate ${nodeName}` : "restate",
     url: ingressUrl,
-    command: [findBinary(), "--no-logo"],
+    command: [requireBinary(), "--no-logo"],
     log: join(dataDir, `${nodeName}.log`),
     // This environment is not inherited: a proxy or another RESTATE_ variable would change how the server works.
     environment: { PATH: process.env.PATH ?? "", ...settings, ...options.settings },
@@ -65,21 +65,8 @@ async function hasLeaders(adminUrl: string): Promise<boolean> {
   );
 }
 
-function findBinary(): string {
-  const name = `@restatedev/restate-server-${process.platform}-${process.arch}`;
-  const fromHere = createRequire(import.meta.url);
-  const ways = [
-    () => fromHere.resolve(`${name}/bin/restate-server`),
-    // In a clone, npm may put it below the package that names it.
-    () =>
-      createRequire(fromHere.resolve("@restatedev/restate-server/package.json")).resolve(`${name}/bin/restate-server`),
-  ];
-  for (const resolve of ways) {
-    try {
-      return resolve();
-    } catch {
-      // The next way may find it.
-    }
-  }
-  throw new Error(`The Restate binary (${name}) is not installed. Run npm install without --omit=optional.`);
+function requireBinary(): string {
+  const binary = findRestateBinary();
+  if (binary === undefined) throw new Error("Restate is not installed. Run gesso dev, which installs it.");
+  return binary;
 }

@@ -9,6 +9,12 @@ import { logTail } from "./log-tail.ts";
 import type { ManagedProcess } from "./managed-process.ts";
 import { allocatePorts, type PortPlan } from "./port-plan.ts";
 import { freePort } from "./ports.ts";
+import {
+  loadProviderChoice,
+  nameProviders,
+  providerEnvironment,
+  saveProviderChoice,
+} from "./providers/provider-choice.ts";
 import type { RestateProcess } from "./restate.ts";
 import { type Dependencies, startDependencies, stopInOrder } from "./start-dependencies.ts";
 import { loadState, type SavedState, saveEnvironment, saveState } from "./state.ts";
@@ -21,6 +27,8 @@ export type StartOptions = {
   ephemeral?: boolean;
   /** URL of an existing PostgreSQL. If set, no PostgreSQL is started. */
   databaseUrl?: string;
+  /** Providers to use besides the sandbox, from now on. Default: those of the last start, at first none. */
+  providers?: string[];
   /** Programs that tests run instead of the server and the sandbox: stubs or bundles. */
   entries?: { server?: string; sandbox?: string };
   /** The side of images whose size is not requested, in pixels. Tests use small ones. */
@@ -36,6 +44,8 @@ export type GessoInstance = {
   components: ManagedProcess[];
   restate: RestateProcess;
   databaseUrl: string;
+  /** Restarts the server alone, with the providers that are chosen now. Runs in progress continue. */
+  restartServer(): Promise<void>;
   stop(): Promise<void>;
 };
 
@@ -52,6 +62,8 @@ export async function startGesso(options: StartOptions): Promise<GessoInstance> 
 
   try {
     const state = loadState(dataDir);
+    if (options.providers)
+      saveProviderChoice(dataDir, nameProviders(loadProviderChoice(dataDir), options.providers, process.env));
     const waitSeconds = lock.wasStale ? 2 : 0;
     const ports = await allocatePorts({
       port: options.port,
@@ -65,8 +77,16 @@ export async function startGesso(options: StartOptions): Promise<GessoInstance> 
     const dependencyOptions = { dataDir, ports, sandboxKey: state.sandboxKey, databaseUrl, sandboxEntry, sandboxSide };
     const dependencies = await startDependencies(dependencyOptions);
     components.push(...dependencies.components);
-    const server = await startServerOnPort({ dataDir, ports, state, dependencies }, options);
+    const context = { dataDir, ports, state, dependencies };
+    const server = await startServerOnPort(context, options);
     components.unshift(server);
+    const restartServer = async () => {
+      const running = components.shift();
+      await running?.stop();
+      const port = Number(new URL(server.url).port);
+      const samePort = { ...context, ports: { ...ports, api: port } };
+      components.unshift(await startServerOnPort(samePort, { ...options, port }));
+    };
     warnOfWeakIsolation(join(dataDir, "server", "server.log"), options.log);
     const { restate } = dependencies;
     return {
@@ -76,6 +96,7 @@ export async function startGesso(options: StartOptions): Promise<GessoInstance> 
       components,
       restate,
       databaseUrl: dependencies.databaseUrl,
+      restartServer,
       stop,
     };
   } catch (error) {
@@ -91,7 +112,8 @@ async function startServerOnPort(context: ServerStartContext, options: StartOpti
   const { dataDir, ports, state } = context;
   const url = `http://127.0.0.1:${ports.api}`;
   const signer = await developmentSigner(dataDir, process.env);
-  const environment = { ...serverEnvironment(context, url), ...signer };
+  const choice = loadProviderChoice(dataDir);
+  const environment = { ...serverEnvironment(context, url), ...signer, ...providerEnvironment(choice) };
   saveState(dataDir, { ...state, ports }, url);
   saveEnvironment(dataDir, environment);
   const directory = join(dataDir, "server");
@@ -144,13 +166,15 @@ function serverEnvironment(
     GESSO_API_KEY: state.apiKey,
     // A laptop may be unable to isolate processes, and development handles only the developer's own images.
     ALLOW_WEAK_ISOLATION: process.env.ALLOW_WEAK_ISOLATION || "true",
+    // A receiver that is being developed runs on the same machine.
+    WEBHOOK_ALLOW_LOOPBACK: process.env.WEBHOOK_ALLOW_LOOPBACK || "true",
     // Development accepts every LoRA name, so that all features of the API work without configuration.
     LORA_NAMES: process.env.LORA_NAMES || "*",
     ...catalogueSetting(),
   };
 }
 
-/** The models of this data folder, or those that `npm run models:install` puts into the caller's directory. */
+/** The models of this data folder, or those that `npm run models -- install` puts into the caller's directory. */
 export function findModelsFolder(dataDir: string, named: string | undefined): string {
   const own = join(dataDir, "models");
   return resolve(named || (existsSync(own) ? own : join(".gesso", "models")));

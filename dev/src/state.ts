@@ -52,7 +52,7 @@ export const loadEnvironment = (dataDir: string): Record<string, string> =>
   JSON.parse(readText(join(dataDir, "environment.json")) ?? "{}");
 
 /** Atomic, because a truncated secret would make the stored data unreadable. */
-function writeAtomically(path: string, content: string): void {
+export function writeAtomically(path: string, content: string): void {
   writeFileSync(`${path}.draft`, content, { mode: 0o600 });
   renameSync(`${path}.draft`, path);
 }

@@ -11,5 +11,8 @@ createServer((request, response) => {
   if (request.url === "/image.png") return response.end("\x89PNG");
   if (!request.url?.startsWith("/api/")) return response.end("ok");
   if (!isAllowed(request.headers.authorization)) return response.writeHead(401).end();
+  if (request.url === "/api/v1/me") return response.end(JSON.stringify({ tenant: { id: "1" } }));
+  if (request.url === "/api/v1/catalogue") return response.end(JSON.stringify({ models: [] }));
+  if (request.url === "/api/v1/tenants/1") return response.end(JSON.stringify({ limits: {} }));
   response.end(JSON.stringify({ id: "1", image_url: `http://127.0.0.1:${port}/image.png`, status: "completed" }));
 }).listen(port, "127.0.0.1");

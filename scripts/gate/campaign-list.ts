@@ -24,14 +24,9 @@ const chaos = (...parameters: string[]) => node("server/test/chaos/main.ts", "--
 
 /** What a run is made of, from its acceptance to its stored files. */
 const RUN_FOLDERS = [
-  ...["server/src/runs", "server/src/engine", "server/src/db", "server/src/providers", "server/src/storage"],
-  ...[
-    "server/src/kit",
-    "server/src/operations",
-    "server/src/models.ts",
-    "server/src/idempotency",
-    "server/src/library",
-  ],
+  ...["server/src/runs", "server/src/engine", "server/src/db", "server/src/providers", "server/src/files/storage"],
+  ...["server/src/contract", "server/src/operations", "server/src/idempotency", "server/src/library"],
+  ...["server/src/money", "server/src/prices", "server/src/runtime"],
   ...["sandbox/src", "server/migrations"],
 ];
 
@@ -39,7 +34,7 @@ export const CAMPAIGNS: Campaign[] = [
   {
     name: "random kills",
     command: chaos("--only", "random"),
-    guards: [...RUN_FOLDERS, "server/src/main.ts", "server/src/compose.ts", "dev/src"],
+    guards: [...RUN_FOLDERS, "server/src/main.ts", "server/src/roles", "server/src/compose.ts", "dev/src"],
     when: "rotation",
     limitSeconds: 300,
   },
@@ -102,7 +97,7 @@ export const CAMPAIGNS: Campaign[] = [
   {
     name: "signed outputs",
     command: chaos("--only", "signing"),
-    guards: ["server/src/provenance", "server/src/storage"],
+    guards: ["server/src/files/provenance", "server/src/files/storage"],
     when: "rotation",
     limitSeconds: 300,
   },
@@ -116,7 +111,7 @@ export const CAMPAIGNS: Campaign[] = [
   {
     name: "upgrade and rollback",
     command: node("server/test/upgrade/main.ts", "--short"),
-    guards: ["server/migrations", "server/src/db", "server/src/engine", "server/src/main.ts"],
+    guards: ["server/migrations", "server/src/db", "server/src/engine", "server/src/roles"],
     when: "rotation",
     limitSeconds: 300,
   },
@@ -130,20 +125,20 @@ export const CAMPAIGNS: Campaign[] = [
   {
     name: "attacks",
     command: node("server/test/load/attacks.ts", "--short"),
-    guards: ["server/src/http", "server/src/access", "server/src/images", "server/src/faults.ts"],
+    guards: ["server/src/http", "server/src/access", "server/src/files/images", "server/src/faults/faults.ts"],
     when: "rotation",
     limitSeconds: 400,
   },
   {
     name: "image fuzzing",
     command: node("server/test/fuzz/image-decoder.ts", "--files", "2000"),
-    guards: ["server/src/images", "package-lock.json"],
+    guards: ["server/src/files/images", "package-lock.json"],
     when: "changed",
     limitSeconds: 300,
   },
   {
     name: "URLs in every field",
-    command: ["npm", "run", "--silent", "ssrf"],
+    command: ["npm", "run", "--silent", "proof", "--", "ssrf"],
     guards: ["server/src/outbound", "server/src/operations", "server/src/http/mcp"],
     when: "changed",
     limitSeconds: 400,
@@ -157,15 +152,15 @@ export const CAMPAIGNS: Campaign[] = [
   },
   {
     name: "chart",
-    command: ["npm", "run", "--silent", "check:chart"],
-    guards: ["deploy/chart", "scripts/chart", "scripts/check-chart.ts", "server/src/config.ts"],
+    command: node("scripts/check-chart.ts"),
+    guards: ["deploy/chart", "scripts/chart", "scripts/check-chart.ts", "server/src/settings"],
     when: "changed",
     limitSeconds: 900,
   },
   {
     name: "image and stack",
-    command: ["npm", "run", "--silent", "drill:stack"],
-    guards: ["deploy", "scripts/release", "package-lock.json", "server/src/main.ts", "server/src/config.ts", "cli/bin"],
+    command: node("deploy/drill/main.ts"),
+    guards: ["deploy", "scripts/release", "package-lock.json", "server/src/roles", "server/src/settings", "cli/bin"],
     when: "changed",
     limitSeconds: 1200,
   },
@@ -175,7 +170,7 @@ export const CAMPAIGNS: Campaign[] = [
     guards: [
       "server/src/http",
       "server/src/operations",
-      "server/src/kit",
+      "server/src/contract",
       "server/src/access",
       "server/src/library",
       "server/src/faults",
@@ -186,7 +181,7 @@ export const CAMPAIGNS: Campaign[] = [
   {
     name: "money",
     command: node("server/test/money/main.ts"),
-    guards: ["server/src/runs", "server/src/db", "server/src/access"],
+    guards: ["server/src/runs", "server/src/db", "server/src/access", "server/src/money", "server/src/prices"],
     when: "release",
     limitSeconds: 1800,
   },
@@ -221,7 +216,7 @@ export const CAMPAIGNS: Campaign[] = [
   {
     name: "restore",
     command: node("server/test/restore/main.ts", "--short"),
-    guards: ["server/src/admin", "server/src/db", "server/src/storage"],
+    guards: ["server/src/admin", "server/src/db", "server/src/files/storage"],
     when: "release",
     limitSeconds: 1800,
   },

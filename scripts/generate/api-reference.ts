@@ -119,7 +119,7 @@ function generateResponses({ responses }: Operation): string {
     const schema = Object.values(content ?? {})[0]?.schema;
     return description ? [`- ${status}: ${description}${schema ? ` (${typeOf(schema)})` : ""}`] : [];
   });
-  return `Answers:\n\n${lines.join("\n")}`;
+  return `Responses:\n\n${lines.join("\n")}`;
 }
 
 function printOperation(method: string, path: string, operation: Operation): string {
@@ -131,7 +131,7 @@ function printOperation(method: string, path: string, operation: Operation): str
   return [
     `## ${operation.operationId}`,
     `${operation.summary}.`,
-    `${code(`${method.toUpperCase()} ${path}`)}${media && `, body ${media}`}${operation["x-run-type"] ? `, makes runs of type ${code(operation["x-run-type"])}` : ""}`,
+    `${code(`${method.toUpperCase()} ${path}`)}${media && `, body ${media}`}${operation["x-run-type"] ? `, creates runs of type ${code(operation["x-run-type"])}` : ""}`,
     ...(operation["x-changes"] ? [CHANGES[operation["x-changes"]]] : []),
     ...(operation["x-returns-content"] ? ["Needs the scope `content:read` in addition."] : []),
     ...(operation["x-aliases"] ?? []).map((alias) => `Also as ${code(alias)}.`),
@@ -152,15 +152,41 @@ function generateSchemaSection(name: string, schema: Schema): string {
   return `### ${name}\n\n${table(["Field", "Type", "What it is"], rows)}`;
 }
 
+/** In the order in which a reader needs them: what creates images first, what operators do last. */
+const GROUPS: { title: string; names: string[] }[] = [
+  { title: "Images and videos", names: ["images", "edit", "generateVideo"] },
+  { title: "Runs and events", names: ["runs", "events"] },
+  { title: "Models and prompts", names: ["catalogue", "models", "prompts"] },
+  { title: "Webhooks", names: ["webhooks"] },
+  { title: "Provenance", names: ["provenance"] },
+  { title: "Access and usage", names: ["me", "keys", "tokens", "members", "usage", "audit"] },
+  { title: "For operators", names: ["tenants", "admin", "system"] },
+];
+const groupOf = (name: string) => name.split(".")[0] ?? "";
+
 export function generateApiReference(contract: object): string {
   const { paths, components } = contract as Contract;
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => printOperation(method, path, operation)),
+    Object.entries(methods).map(([method, operation]) => ({ method, path, operation, name: operation.operationId })),
+  );
+  const unknown = operations.filter(({ name }) => !GROUPS.some(({ names }) => names.includes(groupOf(name))));
+  if (unknown.length > 0)
+    throw new Error(`No group of the reference has ${unknown.map(({ name }) => name)}: add it to GROUPS.`);
+  const groups = GROUPS.map(({ title, names }) => ({
+    title,
+    operations: names.flatMap((group) => operations.filter(({ name }) => groupOf(name) === group)),
+  }));
+  const contents = groups.map(
+    ({ title, operations }) =>
+      `- **${title}**: ${operations.map(({ name }) => `[${name}](#${name.toLowerCase().replaceAll(".", "")})`).join(", ")}`,
   );
   const opening =
-    "The whole contract for programs is [`api/openapi.json`](../../api/openapi.json); a running server also answers it at " +
-    "`/openapi.json`. Every call carries `Authorization: Bearer <key>` or `X-API-Key: <key>`. Unknown fields are refused. " +
-    "Calls that create something take an `Idempotency-Key`.";
+    "The whole contract for programs is [`api/openapi.json`](../../api/openapi.json); a running server has it at " +
+    "`/openapi.json`. Every request carries `Authorization: Bearer <key>` or `X-API-Key: <key>`. Unknown fields are " +
+    "refused. Requests that create something take an `Idempotency-Key`.";
   const shapes = Object.entries(components.schemas).map(([name, schema]) => generateSchemaSection(name, schema));
-  return page("Operations", opening, ...operations, "## Response schemas", ...shapes);
+  const sections = groups.flatMap(({ operations }) =>
+    operations.map(({ method, path, operation }) => printOperation(method, path, operation)),
+  );
+  return page("Operations", opening, contents.join("\n"), ...sections, "## Response schemas", ...shapes);
 }

@@ -1,7 +1,7 @@
 // Generates the types of names that the server may extend: run types, error codes, scopes and dimensions of usage. An
 // editor completes the known names, and a newer server's names are still valid.
 import { AGENT_SCOPE, CONTENT_SCOPE, needsScope, requiredScope, splitScope } from "../../server/src/access/scopes.ts";
-import { USAGE_DIMENSIONS } from "../../server/src/kit/schemas/usage.ts";
+import { USAGE_DIMENSIONS } from "../../server/src/contract/schemas/usage.ts";
 import { type ClientOperation, type Contract, type Schema, toPascalCase } from "./client-operations.ts";
 
 const UPLOAD_RUN_TYPES = ["upload", "mask-upload"];

@@ -1,9 +1,10 @@
 import { expect, it } from "vitest";
-import { generateOpenApi } from "../../server/src/http/openapi.ts";
+import { generateOpenApi } from "../../server/src/contract/openapi.ts";
+import { operations } from "../../server/src/operations/all.ts";
 import { type Contract, listClientOperations } from "./client-operations.ts";
 import { generateConsoleOperations, labelOf } from "./console-operations.ts";
 
-const contract = generateOpenApi();
+const contract = generateOpenApi(operations);
 const file = JSON.parse(generateConsoleOperations(contract));
 const nameOf = (field: { name: string } | string) => (typeof field === "string" ? field : field.name);
 

@@ -1,6 +1,6 @@
 // Generates what the forms of the console are made of, from the contract: every operation that creates a run with its
 // fields, the widget of each field by its kind, and the rules between fields. The console writes no field by hand.
-import { models } from "../../server/src/models.ts";
+import { models } from "../../server/src/contract/models.ts";
 import { type ClientOperation, type Contract, listClientOperations, type Schema } from "./client-operations.ts";
 import { GENERATED_NOTICE } from "./markdown.ts";
 

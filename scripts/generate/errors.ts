@@ -1,7 +1,7 @@
 // Generates the reference page of errors from the fault catalogue: status, message, when it happens and how to fix it.
 import { errorFromResponse } from "../../sdk/src/error-response.ts";
+import { Fault, type FaultCode, faults } from "../../server/src/faults/faults.ts";
 import { faultGuidance } from "../../server/src/faults/guidance.ts";
-import { Fault, type FaultCode, faults } from "../../server/src/faults.ts";
 import { page, table } from "./markdown.ts";
 
 const INTRODUCTION = `Every error response has the same JSON body. Branch on \`code\`: codes never change. \`message\` is for people and can change.

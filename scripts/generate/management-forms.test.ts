@@ -1,9 +1,10 @@
 import { expect, it } from "vitest";
-import { generateOpenApi } from "../../server/src/http/openapi.ts";
+import { generateOpenApi } from "../../server/src/contract/openapi.ts";
+import { operations as listed } from "../../server/src/operations/all.ts";
 import { generateManagementForms } from "./management-forms.ts";
 
 type Field = { name: string; widget: string; items?: Field[]; options?: string[] };
-const { operations } = JSON.parse(generateManagementForms(generateOpenApi())) as {
+const { operations } = JSON.parse(generateManagementForms(generateOpenApi(listed))) as {
   operations: Record<string, { fields: Field[] }>;
 };
 const fieldsOf = (operation: string) => operations[operation]!.fields;

@@ -1,6 +1,6 @@
 // Generates the reference page of parameters: what every offer honours, adapts and does not support, with the counts.
-import type { Task } from "../../server/src/kit/operation.ts";
-import { type ParameterName, TASK_PARAMETERS } from "../../server/src/kit/task-parameters.ts";
+import type { Task } from "../../server/src/contract/operation.ts";
+import { type ParameterName, TASK_PARAMETERS } from "../../server/src/contract/task-parameters.ts";
 import { providers } from "../../server/src/providers/all.ts";
 import { supportOf } from "../../server/src/providers/parameter-support.ts";
 import type { Offer, ParameterSupport } from "../../server/src/providers/provider.ts";

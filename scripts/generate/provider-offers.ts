@@ -1,8 +1,10 @@
 // Generates the reference page of offers: provider, upstream model, price, limits and recovery of each model.
-import type { Operation, Task } from "../../server/src/kit/operation.ts";
-import { parseInput } from "../../server/src/kit/parse.ts";
-import { models } from "../../server/src/models.ts";
+
+import { models } from "../../server/src/contract/models.ts";
+import type { Operation, Task } from "../../server/src/contract/operation.ts";
+import { parseInput } from "../../server/src/contract/parse.ts";
 import { operations } from "../../server/src/operations/all.ts";
+import { priceInShort } from "../../server/src/prices/price.ts";
 import { providers } from "../../server/src/providers/all.ts";
 import {
   type Lifecycle,
@@ -61,9 +63,13 @@ const modelsOf = (task: Task): string[] => {
 
 const figures = new Intl.NumberFormat("en-US", { maximumFractionDigits: 6 });
 
-const priceOf = ({ price, per = "image" }: Offer) => {
+const priceOf = ({ price }: Offer) => {
   if (price === null) return "unknown";
-  return price === 0 ? "free" : `$${figures.format(price)} per ${per}`;
+  const { usd, per, atMost } = priceInShort(price);
+  if (usd === 0) return "free";
+  const isConditional = [...price.rows, ...(price.most ?? [])].some(({ when, up_to_pixels }) => when ?? up_to_pixels);
+  const conditions = isConditional ? ", by options" : "";
+  return `${atMost ? "at most " : ""}$${figures.format(usd)} per ${per}${conditions}`;
 };
 
 const SHOWN = 6;

@@ -1,7 +1,7 @@
 // Generates the reference page of settings and `.env.example` from the environment schemas of modules and providers.
 import { z } from "zod";
-import { environmentSchemas } from "../../server/src/config.ts";
 import { providers } from "../../server/src/providers/all.ts";
+import { environmentSchemas } from "../../server/src/settings/config.ts";
 import { code, GENERATED_NOTICE, page, table } from "./markdown.ts";
 
 type Setting = { name: string; description: string; type: string; isRequired: boolean; defaultValue: unknown };

@@ -1,6 +1,6 @@
 // Every alert, declared once: its rule, the series that fire it, and its runbook. `npm run generate` writes the rules
 // for Prometheus, their tests and the guide page from this list.
-import { faults } from "../../server/src/faults.ts";
+import { faults } from "../../server/src/faults/faults.ts";
 
 export type Alert = {
   name: string;

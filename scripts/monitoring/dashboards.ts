@@ -1,5 +1,5 @@
 // Every dashboard, declared once: its panels and their expressions. `npm run generate` writes them for Grafana, and
-// `npm run drill:monitoring` asks every expression of a Prometheus that watches a loaded installation.
+// `npm run drill -- monitoring` asks every expression of a Prometheus that watches a loaded installation.
 import { ENGINE_DASHBOARD } from "./engine-dashboard.ts";
 import { type Dashboard, panel, type Query } from "./panel.ts";
 import { POSTGRESQL_DASHBOARD } from "./postgresql-dashboard.ts";

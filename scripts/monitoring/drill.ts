@@ -1,4 +1,4 @@
-// `npm run drill:monitoring`: a real Prometheus watches a loaded installation, with Restate and PostgreSQL. Every
+// `npm run drill -- monitoring`: a real Prometheus watches a loaded installation, with Restate and PostgreSQL. Every
 // expression of every dashboard must have an answer, no alert may fire while all is well, and the alert of a stopped
 // process must fire after a kill and resolve after the restart. Needs the programs `prometheus`, `promtool` and
 // `prometheus-postgres-exporter`.

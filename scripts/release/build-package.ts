@@ -1,13 +1,19 @@
-// Builds the published package into a folder: the sources of all parts as JavaScript in their layout, the console,
-// migrations and documents. Fails if a module of it would need TypeScript, a test or a package of the workspace.
+// Builds the published packages, each into a folder: sources of all parts as JavaScript in their layout, the console,
+// migrations, documents and the dependencies that were tested. Fails if a module would need TypeScript, a test or a
+// package of the workspace.
 import { execFileSync } from "node:child_process";
 import { chmodSync, cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
-import { createPackageManifest, PARTS } from "./package-manifest.ts";
+import type { LockedTree } from "./locked-tree.ts";
+import { createDevPackage, createPackage, PARTS } from "./package-manifest.ts";
 import { writeNotices } from "./write-notices.ts";
 
-const DOCUMENTS = ["README.md", "LICENSE", "CHANGELOG.md"];
-const COPIED = ["server/migrations", "console/dist", "deploy/systemd"];
+const DOCUMENTS = ["LICENSE", "CHANGELOG.md"];
+/** Of deploy/, what `gesso init` writes and what a machine without Docker needs. */
+const COPIED = [
+  ...["server/migrations", "console/dist", "deploy/systemd", "deploy/compose.yaml", "deploy/compose.dev.yaml"],
+  ...["deploy/haproxy.cfg", "deploy/Caddyfile", "deploy/monitoring"],
+];
 
 export function buildPackage(target: string): void {
   rmSync(target, { recursive: true, force: true });
@@ -21,9 +27,37 @@ export function buildPackage(target: string): void {
   for (const part of PARTS) writePartManifest(target, part);
   writePrograms(target);
   for (const document of DOCUMENTS) cpSync(document, join(target, document));
-  writeFileSync(join(target, "package.json"), `${JSON.stringify(createPackageManifest(), null, 2)}\n`);
+  const { manifest, tree, outside } = createPackage();
+  writeManifest(target, manifest);
   for (const module of modulesOf(target)) rewriteModule(target, module);
   assertComplete(target);
+  copyDependencies(target, tree, outside);
+}
+
+/** PostgreSQL and Restate for `gesso dev`: names of packages alone. */
+export function buildDevPackage(target: string): void {
+  rmSync(target, { recursive: true, force: true });
+  mkdirSync(target, { recursive: true });
+  cpSync("LICENSE", join(target, "LICENSE"));
+  writeManifest(target, createDevPackage().manifest);
+}
+
+/** The README is the page on the registry. It has no relative links, because the registry shows it alone. */
+function writeManifest(target: string, manifest: { name: string }): void {
+  cpSync(join(import.meta.dirname, "pages", `${manifest.name}.md`), join(target, "README.md"));
+  writeFileSync(join(target, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);
+}
+
+const DEVELOPMENT_FILE = /\.(d\.[cm]?ts|map)$/;
+
+/** As npm installed them here by the lock file, without types and source maps. What is for one system is left out. */
+function copyDependencies(target: string, tree: LockedTree, outside: readonly string[]): void {
+  for (const [place, { source, forEverySystem }] of Object.entries(tree)) {
+    if (!forEverySystem || outside.includes(place.slice("node_modules/".length))) continue;
+    const isNeeded = (path: string) =>
+      !relative(source, path).split("/").includes("node_modules") && !DEVELOPMENT_FILE.test(path);
+    cpSync(source, join(target, place), { recursive: true, filter: isNeeded });
+  }
 }
 
 const modulesOf = (target: string) => globSync("{server,sandbox,dev,cli,sdk}/**/*.js", { cwd: target });
@@ -77,7 +111,7 @@ function rewriteModule(target: string, path: string): void {
     .replaceAll(/"(\.{1,2}\/[^"\n]*)\.ts"/g, '"$1.js"')
     .replaceAll(/"@gesso\/client"/g, toRelative("sdk", "index"))
     .replaceAll(/"@gesso\/client\/([\w-]+)"/g, (_, module: string) => toRelative("sdk", module))
-    .replaceAll(/"@gesso\/dev\/([\w-]+)"/g, (_, module: string) => toRelative("dev", module));
+    .replaceAll(/"@gesso\/dev\/([\w/-]+)"/g, (_, module: string) => toRelative("dev", module));
   if (rewritten !== text) writeFileSync(file, rewritten);
 }
 

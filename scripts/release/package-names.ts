@@ -3,6 +3,7 @@
 import manifest from "../../package.json" with { type: "json" };
 
 export const PACKAGE_NAME = "gesso";
+export const DEV_PACKAGE_NAME = "gesso-dev";
 export const CLIENT_NAME = "@gesso/client";
 export const VERSION: string = manifest.version;
 

@@ -8,11 +8,15 @@ export type LockedPackage = {
   integrity?: string;
   license?: string;
   link?: boolean;
+  optional?: boolean;
+  os?: string[];
+  cpu?: string[];
   hasInstallScript?: boolean;
   dependencies?: Record<string, string>;
   devDependencies?: Record<string, string>;
   optionalDependencies?: Record<string, string>;
   peerDependencies?: Record<string, string>;
+  peerDependenciesMeta?: Record<string, { optional?: boolean }>;
 };
 export type Lockfile = { lockfileVersion: number; packages: Record<string, LockedPackage> };
 
@@ -80,7 +84,7 @@ export function listProductionPackages({ packages }: Lockfile, workspace: string
 }
 
 /** Looks for a package as Node does: in the `node_modules` of the importing folder, then of each folder above. */
-function resolvePackage(packages: Lockfile["packages"], from: string, name: string): string | undefined {
+export function resolvePackage(packages: Lockfile["packages"], from: string, name: string): string | undefined {
   for (let folder = from; ; folder = folder.replace(/(^|\/)[^/]*$/, "")) {
     const path = `${folder ? `${folder}/` : ""}${INSTALLED_FOLDER}${name}`;
     const locked = packages[path];

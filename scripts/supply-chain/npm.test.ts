@@ -132,7 +132,7 @@ describe("install scripts", () => {
   });
 });
 
-describe("npm run audit:dependencies", () => {
+describe("npm run release -- advisories", () => {
   it("fails on a locked version with a high advisory, and passes without one", async () => {
     await createProject({ planted: false }, lockfileOf({ hasInstallScript: true }));
     expect(await audit()).toEqual({ code: 0, output: "0 advisories, none of them blocks\n" });

@@ -3,7 +3,7 @@
 import type { Connection, ConnectionInternals, PendingRequest } from "./connection.ts";
 import { GessoError } from "./errors.ts";
 import type { Run } from "./generated/shapes.ts";
-import { type Media, mediaFromResponse } from "./media.ts";
+import { type MediaBytes, mediaFromResponse } from "./media.ts";
 import type { BodyKind, Fields, Operation } from "./operation.ts";
 import type { CallOptions } from "./settings.ts";
 import { type FinishedRun, type ImageRun, type WaitOptions, waitForRun } from "./wait-for-run.ts";
@@ -44,7 +44,12 @@ export type RunOperation<Input, Output, Finished = FinishedRun> = {
 export type ImageOperation<Input> = {
   (input: Input, options: MinimalCallOptions): RunCall<null, ImageRun>;
   (input: Input & { sync: false }, options?: CallOptions): RunCall<Run, ImageRun>;
-  (input: Input, options?: CallOptions): RunCall<Media, ImageRun>;
+  (input: Input, options?: CallOptions): RunCall<MediaBytes, ImageRun>;
+};
+
+/** As in a form, a list of objects can be its JSON text. */
+type FormInput<Form> = {
+  [Field in keyof Form]: NonNullable<Form[Field]> extends readonly object[] ? Form[Field] | string : Form[Field];
 };
 
 /** An operation that accepts JSON and forms. The plain call sends a form if the input contains files. */
@@ -55,8 +60,8 @@ export type RunFormOperation<Json, Output, Finished = FinishedRun, Form = Json> 
 > & {
   /** Sends JSON; files are uploaded first. */
   json: RunOperation<Json, Output, Finished>;
-  /** Sends a form that contains the files. */
-  formData: RunOperation<Form, Output, Finished>;
+  /** Sends a form that contains the files. Lists of objects can be JSON text. */
+  formData: RunOperation<FormInput<Form>, Output, Finished>;
 };
 
 /** An operation that accepts JSON and forms and returns an image. */

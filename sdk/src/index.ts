@@ -37,7 +37,7 @@ export * from "./errors.ts";
 export type { EventStream, StreamedEvent } from "./event-streams.ts";
 export * from "./generated/client.ts";
 export type { Logger, LogLevel } from "./log.ts";
-export type { Media } from "./media.ts";
+export type { Media, MediaBytes } from "./media.ts";
 export type { UploadProgress } from "./multipart.ts";
 export type { CallOptions, ClientOptions } from "./settings.ts";
 export { type FileSource, fromPath, type ImageSource, type LocalFile } from "./sources.ts";

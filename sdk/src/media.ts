@@ -4,6 +4,9 @@ import type { ConnectionInternals } from "./connection.ts";
 import { loadFileSystem } from "./runtime.ts";
 import { sendRequest } from "./send-request.ts";
 
+/** `Uint8Array`, in compilers that know the kind of its buffer one that `new Blob([bytes])` accepts. */
+type Bytes = ReturnType<Uint8ArrayConstructor["from"]>;
+
 /** An image or video. Its bytes are fetched on first use. */
 export type Media = {
   /** URL of the file; null if the response was the file itself. */
@@ -15,10 +18,13 @@ export type Media = {
   /** The bytes as an ArrayBuffer. */
   arrayBuffer(): Promise<ArrayBuffer>;
   /** The bytes as a Uint8Array. */
-  bytes(): Promise<Uint8Array>;
+  bytes(): Promise<Bytes>;
   /** Writes the bytes to a file (Node.js, Bun, Deno). */
   saveTo(path: string): Promise<void>;
 };
+
+/** A file that is in memory already: its bytes, for example for `writeFileSync`, `Buffer.from` or `new Blob`. */
+export type MediaBytes = Media & Bytes;
 
 type LoadedFile = { bytes: ArrayBuffer; type: string };
 
@@ -41,13 +47,14 @@ function createMedia(facts: { url: string | null; runId: string | undefined }, l
 }
 
 /** The file in the body of a response. */
-export async function mediaFromResponse(response: Response): Promise<Media> {
+export async function mediaFromResponse(response: Response): Promise<MediaBytes> {
   const bytes = await response.arrayBuffer();
   const type = response.headers.get("content-type") ?? "";
-  return createMedia({ url: null, runId: response.headers.get("x-run-id") ?? undefined }, async () => ({
-    bytes,
-    type,
-  }));
+  const facts = { url: null, runId: response.headers.get("x-run-id") ?? undefined };
+  return Object.assign(
+    new Uint8Array(bytes),
+    createMedia(facts, async () => ({ bytes, type })),
+  );
 }
 
 const NO_CREDENTIAL = { header: async () => ({}), discardToken: () => false };

@@ -24,7 +24,8 @@ export async function prepareRequest(request: PrepareOptions): Promise<RequestBo
   const { images } = operation;
   const kind = request.kind ?? images?.chooseBodyKind(operation, request.input) ?? "json";
   const presets = request.kind ? {} : operation.defaults;
-  const input: Fields = { ...presets, ...dropUndefined(request.input), ...operation.sets };
+  const given = { ...presets, ...dropUndefined(request.input), ...operation.sets };
+  const input: Fields = kind === "form" ? parseJsonTexts(operation, given) : given;
   if (request.validate) assertValidInput(operation, input, kind);
 
   const inPath = pathFields(operation);
@@ -41,6 +42,19 @@ export async function prepareRequest(request: PrepareOptions): Promise<RequestBo
 
 const dropUndefined = (input: Fields): Fields =>
   Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
+
+/** Lists can be given to a form as JSON text. Text that is no JSON is refused as a value of the wrong type. */
+function parseJsonTexts({ fields }: Operation, input: Fields): Fields {
+  const parse = (field: string, value: unknown): unknown => {
+    if (typeof value !== "string" || fields[field]?.type !== "array") return value;
+    try {
+      return JSON.parse(value);
+    } catch {
+      return value;
+    }
+  };
+  return Object.fromEntries(Object.entries(input).map(([field, value]) => [field, parse(field, value)]));
+}
 
 function assertValidInput(operation: Operation, input: Fields, kind: BodyKind): void {
   const { fields, required = [], rules = [], jsonRules = [], formRules = [] } = operation;

@@ -94,7 +94,7 @@ describe("retries", () => {
     expect(error.idempotencyKey).toBe(server.requests[0]!.headers["idempotency-key"]);
   });
 
-  it("also has the other error families", async () => {
+  it("throws an error of the family of each status", async () => {
     const statuses = { 402: BudgetError, 403: PermissionError, 418: GessoError, 429: RateLimitError, 500: ServerError };
     for (const [status, family] of Object.entries(statuses)) {
       const client = await start((_, response) =>

@@ -15,6 +15,7 @@ import Client, {
   type ImageRun,
   type ListCall,
   type Media,
+  type MediaBytes,
   type Run,
   type RunCall,
   type RunPage,
@@ -74,7 +75,7 @@ describe("[SDK-5] names", () => {
       RunCall<Generation, ImageRun>
     >();
     expectTypeOf(() => images.removeBackground.formData({ image: new Blob() })).returns.toEqualTypeOf<
-      RunCall<Media, ImageRun>
+      RunCall<MediaBytes, ImageRun>
     >();
     expectTypeOf(() => images.removeBackground.json({ run_id: uuid, sync: false })).returns.toEqualTypeOf<
       RunCall<Run, ImageRun>
@@ -87,7 +88,7 @@ describe("[SDK-5] names", () => {
     >();
     expectTypeOf(() => images.describe({ run_id: uuid })).returns.toExtend<RunCall<Description>>();
     expectTypeOf(() => edit.maskImage({ original_image_url: "a", mask_image_url: "b" })).returns.toEqualTypeOf<
-      RunCall<Media, ImageRun>
+      RunCall<MediaBytes, ImageRun>
     >();
     expectTypeOf(() => client.generateVideo({ image_url: "a" })).returns.toEqualTypeOf<RunCall<Video, VideoRun>>();
     expectTypeOf(() => runs.list()).returns.toEqualTypeOf<ListCall<RunPage>>();

@@ -11,27 +11,32 @@ import { createIssuers, listCliIssuers } from "./access/issuers.ts";
 import { createSessionLookup } from "./access/session-lookup.ts";
 import { createSignInLimit } from "./access/sign-in-limit.ts";
 import { createUnknownKeyLimit } from "./access/unknown-key-limit.ts";
-import type { Config } from "./config.ts";
 import { createAuditSeal } from "./db/access/audit-seal.ts";
 import { createKeyDerivation } from "./db/access/derive-keys.ts";
+import type { Database } from "./db/connect.ts";
 import { connectDatabase, directUrlOf } from "./db/connect.ts";
 import { readInstallationFigures } from "./db/installation-figures.ts";
 import { openSnapshot } from "./db/snapshot.ts";
 import { createInstallationCheck } from "./doctor/check-installation.ts";
 import { createEngineAdmin } from "./engine/engine-admin.ts";
 import { createEngineClient } from "./engine/engine-client.ts";
+import type { WorkerDependencies } from "./engine/worker.ts";
+import { createDecoderPool, type DecoderPool } from "./files/images/decoder-pool.ts";
+import { createImageDecoder } from "./files/images/image-decoder.ts";
+import { findLibraryProblem } from "./files/images/library-version.ts";
+import { createPixelTasks } from "./files/images/pixel-tasks.ts";
+import { createThumbnailMaker } from "./files/images/thumbnail.ts";
+import { createVideoFrames } from "./files/images/video-frames.ts";
+import { createProvenanceService, type ProvenanceService } from "./files/provenance/provenance-service.ts";
+import { createAssetStore } from "./files/storage/asset-store.ts";
+import { createAssetUrlSigner } from "./files/storage/asset-urls.ts";
+import { countFailures } from "./files/storage/count-failures.ts";
+import { createStorage } from "./files/storage/create-storage.ts";
 import { createAdmission } from "./http/admission.ts";
 import { createClientAddresses } from "./http/client-address.ts";
+import type { RunApiServices } from "./http/http-services.ts";
 import { callbackPath, createCallbackSigner } from "./http/provider-callbacks.ts";
-import { createDecoderPool, type DecoderPool } from "./images/decoder-pool.ts";
-import { createImageDecoder } from "./images/image-decoder.ts";
-import { findLibraryProblem } from "./images/library-version.ts";
-import { createPixelTasks } from "./images/pixel-tasks.ts";
-import { createThumbnailMaker } from "./images/thumbnail.ts";
-import { createVideoFrames } from "./images/video-frames.ts";
-import type { Clock } from "./kit/clock.ts";
-import { systemClock } from "./kit/system-clock.ts";
-import { VERSION } from "./kit/version.ts";
+import { createExhaustedBudgetLog } from "./money/exhausted-budget-log.ts";
 import { createCrashPoint } from "./observe/crash-points.ts";
 import { observeInstallation } from "./observe/installation-gauges.ts";
 import { createLogger } from "./observe/log.ts";
@@ -44,30 +49,29 @@ import { postBytes } from "./outbound/post-bytes.ts";
 import { createProcessSockets } from "./outbound/process-sockets.ts";
 import { trustedFetch } from "./outbound/trusted-fetch.ts";
 import { trustedHttpGet } from "./outbound/trusted-http-get.ts";
-import { createProvenanceService } from "./provenance/provenance-service.ts";
-import { renewalGraceSeconds } from "./runs/attempt-lease.ts";
-import { createByteBudget } from "./runs/byte-budget.ts";
-import { createCircuitBreaker } from "./runs/circuit-breaker.ts";
-import { parseAllowedLoras } from "./runs/custom-models.ts";
-import { createDatabaseSteadiness } from "./runs/database-steadiness.ts";
-import { createExhaustedBudgetLog } from "./runs/exhausted-budget-log.ts";
-import { createFileTurns } from "./runs/file-turns.ts";
-import { createInFlightAttempts } from "./runs/in-flight-attempts.ts";
-import { createJobFiles } from "./runs/job-files.ts";
-import { createNotifications } from "./runs/notifications.ts";
-import { createProvenancePolicies } from "./runs/provenance-policy.ts";
-import type { ProviderCallbacks } from "./runs/provider-context.ts";
-import { createProviderRegistry } from "./runs/provider-registry.ts";
-import { createResponseSpool } from "./runs/response-spool.ts";
-import { parseRunSettings } from "./runs/run-settings.ts";
-import type { ProcessRuntime, Services } from "./runs/services.ts";
-import type { OutputDependencies } from "./runs/store-outputs.ts";
-import { createSuspectRuns } from "./runs/suspect-runs.ts";
-import { createWorkMarks } from "./runs/work-marks.ts";
-import { createAssetStore } from "./storage/asset-store.ts";
-import { createAssetUrlSigner } from "./storage/asset-urls.ts";
-import { countFailures } from "./storage/count-failures.ts";
-import { createStorage } from "./storage/create-storage.ts";
+import { parseAllowedLoras } from "./runs/accept/custom-models.ts";
+import { renewalGraceSeconds } from "./runs/attempt/attempt-lease.ts";
+import { createJobFiles } from "./runs/attempt/job-files.ts";
+import { createResponseSpool } from "./runs/attempt/response-spool.ts";
+import { createNotifications } from "./runs/core/notifications.ts";
+import type { RunSettings } from "./runs/core/run-settings.ts";
+import { parseRunSettings } from "./runs/core/run-settings.ts";
+import type { Runtime } from "./runs/core/runtime.ts";
+import { createCircuitBreaker } from "./runs/offers/circuit-breaker.ts";
+import type { ProviderCallbacks } from "./runs/offers/provider-context.ts";
+import { createProviderRegistry } from "./runs/offers/provider-registry.ts";
+import { createByteBudget } from "./runs/outputs/byte-budget.ts";
+import { createProvenancePolicies } from "./runs/outputs/provenance-policy.ts";
+import type { OutputDependencies } from "./runs/outputs/store-outputs.ts";
+import { createDatabaseSteadiness } from "./runs/ownership/database-steadiness.ts";
+import { createInFlightAttempts } from "./runs/ownership/in-flight-attempts.ts";
+import { createSuspectRuns } from "./runs/ownership/suspect-runs.ts";
+import { createWorkMarks } from "./runs/ownership/work-marks.ts";
+import { createFileTurns } from "./runs/sources/file-turns.ts";
+import type { Clock } from "./runtime/clock.ts";
+import { systemClock } from "./runtime/system-clock.ts";
+import { VERSION } from "./runtime/version.ts";
+import type { Config } from "./settings/config.ts";
 import { createWebhookService } from "./webhooks/create-webhook-service.ts";
 import { createWebhookPolicy } from "./webhooks/webhook-policy.ts";
 
@@ -81,21 +85,15 @@ type KeyDerivation = ReturnType<typeof createKeyDerivation>;
 const isPubliclyReachable = (url: string) =>
   !/^(localhost|127\.|10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|\[)/.test(new URL(url).hostname);
 
-const createRuntime = (config: Config, role: string, metrics: Metrics, tracing: Tracing): ProcessRuntime => {
-  const settings = parseRunSettings(config);
-  return {
-    clock: systemClock,
-    random: Math.random,
-    ids: { next: () => v7() },
-    settings,
-    byteBudget: createByteBudget(settings.byteBudget),
-    fileTurns: createFileTurns(settings.fileBytes),
-    log: createLogger(config, role, undefined, tracing.isEnabled ? tracing.logFields : undefined),
-    metrics,
-    tracing,
-    crashPoint: createCrashPoint(config),
-  };
-};
+const createRuntime = (config: Config, role: string, metrics: Metrics, tracing: Tracing): Runtime => ({
+  clock: systemClock,
+  random: Math.random,
+  ids: { next: () => v7() },
+  log: createLogger(config, role, undefined, tracing.isEnabled ? tracing.logFields : undefined),
+  metrics,
+  tracing,
+  crashPoint: createCrashPoint(config),
+});
 
 /** What `--role reseal` uses. */
 export function composeSecretStore(config: Config) {
@@ -107,7 +105,16 @@ export function composeSecretStore(config: Config) {
   return { database, secretCipher, audit, close: () => Promise.all([database.close(), httpClient.close()]) };
 }
 
-function composeAccess(config: Config, { database, clock, ids, provenance }: Services, deriveKeys: KeyDerivation) {
+function composeAccess(
+  config: Config,
+  {
+    database,
+    clock,
+    ids,
+    provenance,
+  }: Pick<RunApiServices, "database" | "clock" | "ids"> & { provenance: Pick<ProvenanceService, "canSign"> },
+  deriveKeys: KeyDerivation,
+) {
   const keys = createApiKeyLookup(database, clock);
   const accessTokens = createAccessTokens({ secrets: deriveKeys("tokens"), keys, clock });
   const issuers = createIssuers(config.OIDC_ISSUERS, { database, get: trustedHttpGet, clock });
@@ -152,14 +159,14 @@ const toInstallation = (config: Config) => ({
   ...{ enabledProviders: config.providers, disabledProviders: config.disabledProviders },
 });
 
-function composeAssets(config: Config, deriveKeys: KeyDerivation, { clock, metrics, tracing }: ProcessRuntime) {
+function composeAssets(config: Config, deriveKeys: KeyDerivation, { clock, metrics, tracing }: Runtime) {
   const countFailure = (operation: string) => metrics.count("gesso.storage.failures", { operation });
   const urls = createAssetUrlSigner(deriveKeys("assets"), config.PUBLIC_URL);
   const storage = traceStorage(tracing, countFailures(createStorage(config, clock), countFailure));
   return createAssetStore(storage, urls, config.PUBLIC_URL);
 }
 
-function composeImages(config: Config, { clock, metrics, log }: ProcessRuntime) {
+function composeImages(config: Config, { clock, metrics, log }: Runtime) {
   const { DECODERS: count, DECODER_MEGABYTES: megabytes, DECODER_SECONDS: seconds } = config;
   const onFailure = () => metrics.count("gesso.decoder.failures", {});
   const decoders = createDecoderPool({ count, megabytes, seconds, log, onFailure, clock });
@@ -187,28 +194,34 @@ const composeCallbacks = (config: Config, signer: ReturnType<typeof createCallba
   signUrl: (provider, attempt) => `${config.PUBLIC_URL}${callbackPath({ provider, ...attempt }, signer)}`,
 });
 
-function composeProvenance(config: Config, { database, clock }: Pick<Services, "database" | "clock">) {
+function composeProvenance(config: Config, { database, clock }: { database: Database; clock: Clock }) {
   const limits = { megabytes: config.DECODER_MEGABYTES, seconds: config.DECODER_SECONDS };
   const provenance = createProvenanceService(config, { clock, postBytes, ...limits });
   const { defaultMode } = provenance;
   return { provenance, findProvenancePolicy: createProvenancePolicies({ database, clock, defaultMode }) };
 }
 
-const composeAdmin = (config: Config, { assets, clock, ids, log, notifications, settings, providers }: Services) => ({
-  ...{ assets, clock, ids, log, notifications, providers },
+/** What handlers of operations use. */
+const composeQueries = <Services extends RunApiServices, Provided>(
+  config: Config,
+  services: Services,
+  provided: Provided,
+) => ({
+  ...services,
+  ...provided,
   listInvocations: createEngineAdmin(config.RESTATE_ADMIN_URL).listInvocations,
-  deadlineSeconds: settings.timeouts.deadlineSeconds,
-  providerIds: providers.enabled.map(({ provider }) => provider.id),
+  deadlineSeconds: services.settings.timeouts.deadlineSeconds,
+  providerIds: services.providers.enabled.map(({ provider }) => provider.id),
 });
 
 /** The service that sends webhooks, with a span for each request of a traced run. */
-function composeWebhooks(config: Config, deriveKeys: KeyDerivation, { clock, tracing }: ProcessRuntime) {
+function composeWebhooks(config: Config, deriveKeys: KeyDerivation, { clock, tracing }: Runtime) {
   const service = createWebhookService(config, deriveKeys, clock);
   return { ...service, httpClient: traceWebhookClient(tracing, service.httpClient) };
 }
 
 /** What stores paid results, and what tells which process owns a request. */
-function composeStoring(config: Config, dependencies: OutputDependencies & ProcessRuntime) {
+function composeStoring(config: Config, dependencies: OutputDependencies & Runtime & { settings: RunSettings }) {
   const { clock, log } = dependencies;
   const sockets = createProcessSockets(resolve(config.SPOOL_DIR), dependencies);
   const suspects = createSuspectRuns({ ...dependencies, marks: createWorkMarks(config, sockets) });
@@ -225,65 +238,69 @@ export function composeServices(config: Config, role: string, tracing: Tracing) 
   const deriveKeys = createKeyDerivation(config);
   const metricsServer = createMetrics(config, { role, version: VERSION });
   const runtime = createRuntime(config, role, metricsServer.metrics, tracing);
-  const { clock, random, ids, log, settings } = runtime;
+  const { clock, random, ids, log } = runtime;
+  const settings = parseRunSettings(config);
   const database = connectDatabase(config, "gesso_system", { clock });
   const slowDatabase = connectDatabase({ ...config, ...SLOW_POOL }, "gesso_system", { ...SLOW_STATEMENTS, clock });
   const engineClient = createEngineClient(config.RESTATE_INGRESS_URL);
 
   const assets = composeAssets(config, deriveKeys, runtime);
   const http = traceHttp(tracing, createOutboundHttp(config, config.PUBLIC_URL, clock));
-  const { decoders, ...imageServices } = composeImages(config, runtime);
-  const { images, thumbnails } = imageServices;
-  const provenanceServices = composeProvenance(config, { database, clock });
+  const { decoders, images, videoFrames, thumbnails } = composeImages(config, runtime);
+  // Bounds what fetched sources and results use of the memory of this process together.
+  const byteBudget = createByteBudget(settings.byteBudget);
+  const files = { database, assets, http, images, thumbnails, ...composeProvenance(config, { database, clock }) };
 
   const callbackSigner = createCallbackSigner(deriveKeys("callbacks"));
   const callbacks = composeCallbacks(config, callbackSigner);
   const breakerPolicy = { failures: config.BREAKER_FAILURES, seconds: config.BREAKER_SECONDS };
-  const circuitBreaker = createCircuitBreaker(database, breakerPolicy, clock);
-  const { submitSeconds } = settings.timeouts;
+  const providers = createProviderRegistry(config.providers, createCircuitBreaker(database, breakerPolicy, clock), {
+    ...{ http, callbacks, submitSeconds: settings.timeouts.submitSeconds, clock },
+    runPixelTask: createPixelTasks(decoders),
+    isWeakIsolationAllowed: config.ALLOW_WEAK_ISOLATION,
+  });
   const webhookService = composeWebhooks(config, deriveKeys, runtime);
+  const webhookServices = { ...webhookService, database, assets, ids, clock, log, tracing };
+  const notifications = createNotifications({ database, clock }, engineClient);
+  const loras = parseAllowedLoras(config);
+  const { findClientAddress, checkInstallation } = composeInstallationCheck(config, decoders, clock);
 
-  const services: Services = {
-    ...runtime,
-    database,
-    slowDatabase,
-    openSnapshot: () => openSnapshot(directUrlOf(config), { statementMs: SLOW_STATEMENTS.statementMs }),
-    assets,
-    http,
-    ...imageServices,
-    providers: createProviderRegistry(config.providers, circuitBreaker, {
-      ...{ http, callbacks, submitSeconds, clock },
-      runPixelTask: createPixelTasks(decoders),
-      isWeakIsolationAllowed: config.ALLOW_WEAK_ISOLATION,
-    }),
-    ...provenanceServices,
-    ...composeStoring(config, { ...runtime, database, assets, http, images, thumbnails, ...provenanceServices }),
-    notifications: createNotifications({ database, clock }, engineClient),
+  const { suspects, ...storing } = composeStoring(config, { ...runtime, ...files, settings, byteBudget });
+  const attempt = { ...runtime, database, providers, settings, notifications, ...storing };
+  const audit = createAuditSeal({ database, keys: deriveKeys("audit"), clock, log });
+  const worker: WorkerDependencies = {
+    steps: {
+      plan: { ...runtime, database, providers, loras },
+      sources: { ...runtime, ...files, videoFrames, byteBudget },
+      attempt,
+    },
+    duties: { ...attempt, suspects, slowDatabase, assets, http, audit },
+    webhooks: webhookServices,
+  };
+  const api = {
+    ...{ ...runtime, ...files, providers, settings, notifications, loras, checkInstallation },
+    fileTurns: createFileTurns(settings.fileBytes),
     webhooks: createWebhookPolicy(webhookService),
-    loras: parseAllowedLoras(config),
     logExhaustedBudget: createExhaustedBudgetLog({ clock, log }),
+    openSnapshot: () => openSnapshot(directUrlOf(config), { statementMs: SLOW_STATEMENTS.statementMs }),
   };
 
-  observeProcess(services, role);
+  const { access, ...signIn } = composeAccess(config, api, deriveKeys);
+  observeProcess(api, role);
   return {
-    services,
+    ...{ runtime, database, assets, worker, api, webhookServices, engineClient, callbackSigner, findClientAddress },
     startMetrics: metricsServer.start,
-    webhookServices: { ...webhookService, database, assets, ids, clock, log, tracing },
-    engineClient,
-    callbackSigner,
-    audit: createAuditSeal({ database, keys: deriveKeys("audit"), clock, log }),
-    ...composeAccess(config, services, deriveKeys),
+    ...signIn,
     admission: createAdmission({ database, clock, random }, config),
     /** How the processes that decode images are isolated. */
     sandboxStatus: decoders.sandboxStatus,
-    admin: composeAdmin(config, services),
+    queries: composeQueries(config, api, { ...webhookService, ...access }),
     cursors: createCursorSigner(deriveKeys("cursors"), clock),
     mcp: composeMcp(config, deriveKeys),
-    ...composeInstallationCheck(config, decoders, clock),
     findImageLibraryProblem: async () => findLibraryProblem((await decoders.sandboxStatus())?.libraries),
     async close() {
       decoders.close();
-      services.provenance.close();
+      api.provenance.close();
       await Promise.all([engineClient.close(), http.close(), webhookService.httpClient.close()]);
       await Promise.all([metricsServer.close(), tracing.close()]);
       await Promise.all([database.close(), slowDatabase.close()]);
@@ -292,7 +309,7 @@ export function composeServices(config: Config, role: string, tracing: Tracing) 
 }
 
 /** API processes leave the figures of the installation to the workers: they are the same in every process. */
-function observeProcess({ metrics, database, providers, clock }: Services, role: string): void {
+function observeProcess({ metrics, database, providers, clock }: RunApiServices, role: string): void {
   metrics.observe(["gesso.database.pool_wait"], async () => [
     { name: "gesso.database.pool_wait", value: database.poolWaitMs() / 1000, labels: {} },
   ]);

@@ -6,14 +6,14 @@ export default defineConfig({
   test: {
     include: [
       "server/src/outbound/{ip-ranges,url-policy,pinned-connector,url-fetcher,url-fetcher-failures,response-body,dns-resolver}.test.ts",
-      "server/src/storage/asset-urls.test.ts",
-      "server/src/images/{image-decoder,image-decoder-normalize,image-structure,jpeg-structure,png-structure,webp-structure}.test.ts",
+      "server/src/files/storage/asset-urls.test.ts",
+      "server/src/files/images/{image-decoder,image-decoder-normalize,image-structure,jpeg-structure,png-structure,webp-structure}.test.ts",
       "server/src/access/*.test.ts",
       "server/test/access/token-corpus.test.ts",
       "server/src/idempotency/*.test.ts",
       "server/src/webhooks/{message-signature,secret-cipher}.test.ts",
       "server/src/http/provider-callbacks.test.ts",
-      "server/src/runs/{cost,billable-quantity,finish}.test.ts",
+      "server/src/runs/{offers/cost,offers/billable-quantity,outputs/finish}.test.ts",
     ],
     pool: "forks",
     testTimeout: 60_000,

@@ -7,7 +7,6 @@ type Flags = { data: string; json?: boolean };
 const EXAMPLES = `
 Examples:
   gesso doctor                    check the configuration, dependencies and enabled providers
-  FAL_KEY=... gesso doctor        test a provider key before you use it
   gesso doctor --json             print the results as JSON
 
 Doctor sends no paid requests.

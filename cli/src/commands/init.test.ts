@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
@@ -21,7 +21,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const init = () => initCommand().parseAsync(["--dir", folder], { from: "user" });
+const init = (...flags: string[]) => initCommand().parseAsync(["--dir", folder, ...flags], { from: "user" });
 const read = (name: string) => readFileSync(join(folder, "secrets", name), "utf8").trimEnd();
 
 describe("gesso init", () => {
@@ -39,18 +39,58 @@ describe("gesso init", () => {
     for (const name of ["gesso_secret", "database_password", "fetcher_token"]) expect(output).not.toContain(read(name));
   });
 
-  it("adds the setting that Compose requires to what .env has, once", async () => {
+  it("writes every file that the services mount, and a page of next steps", async () => {
+    await init();
+    const compose = readFileSync(join(folder, "compose.yaml"), "utf8");
+    const mounted = [...compose.matchAll(/"(\.\/[^:"]+):/g), ...compose.matchAll(/file: (secrets\/\w+)/g)];
+    expect(mounted.length).toBeGreaterThan(8);
+    for (const [, path = ""] of mounted) expect(existsSync(join(folder, path)), path).toBe(true);
+    for (const path of ["compose.dev.yaml", "monitoring/alerts.yaml", "monitoring/dashboards/gesso-overview.json"])
+      expect(existsSync(join(folder, path)), path).toBe(true);
+    expect(readFileSync(join(folder, "gesso.env"), "utf8")).toContain("# FAL_KEY=\n");
+    const steps = readFileSync(join(folder, "NEXT-STEPS.md"), "utf8");
+    expect(steps).toContain("docker compose up --detach --wait");
+    expect(steps).toContain("curl --cacert root.crt https://localhost/api/v1/runs/generate");
+    for (const [, page] of steps.matchAll(/blob\/main\/([^)#]+)/g)) expect(existsSync(page ?? ""), page).toBe(true);
+  });
+
+  it("trusts its own proxy by the range of its network in compose.yaml", async () => {
+    await init();
+    const range = /^REVERSE_PROXY=(.+)$/m.exec(readFileSync(join(folder, ".env"), "utf8"))?.[1];
+    const compose = readFileSync(join(folder, "compose.yaml"), "utf8");
+    expect(compose).toContain(`edge: { internal: true, ipam: { config: [{ subnet: ${range} }] } }`);
+  });
+
+  it("names the host in the settings and in the next steps", async () => {
+    await init("--host", "Gesso.example.com");
+    const settings = readFileSync(join(folder, ".env"), "utf8");
+    expect(settings).toContain("\nGESSO_HOST=gesso.example.com\n");
+    expect(settings).toContain("\nPUBLIC_URL=https://gesso.example.com\n");
+    expect(readFileSync(join(folder, "NEXT-STEPS.md"), "utf8")).toContain("curl https://gesso.example.com/api/v1/runs");
+  });
+
+  it("adds missing settings to what .env has, once, and changes no file that exists", async () => {
     writeFileSync(join(folder, ".env"), "PUBLIC_URL=https://gesso.example.com");
+    writeFileSync(join(folder, "compose.yaml"), "mine");
     for (const state of ["created", "kept"]) {
-      await init();
-      expect(output).toContain(`REVERSE_PROXY ${state}`);
+      output = "";
+      await init("--no-proxy");
+      expect(output).toMatch(new RegExp(`${state} +\\.env`));
     }
     const lines = readFileSync(join(folder, ".env"), "utf8").split("\n");
     expect(lines.filter((line) => !line.startsWith("#"))).toEqual([
       "PUBLIC_URL=https://gesso.example.com",
+      "COMPOSE_PROFILES=monitoring",
       "REVERSE_PROXY=172.30.254.1",
       "",
     ]);
+    expect(readFileSync(join(folder, "compose.yaml"), "utf8")).toBe("mine");
+    expect(output).toMatch(/kept +compose\.yaml/);
+  });
+
+  it("writes nothing but secrets if asked", async () => {
+    await init("--secrets-only");
+    expect(readdirSync(folder)).toEqual(["secrets"]);
   });
 
   it("keeps what exists, and derives what is missing from it", async () => {

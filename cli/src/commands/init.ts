@@ -1,59 +1,57 @@
-// `gesso init`: creates the secrets of a deployment with Docker Compose, each in a file, and the setting that Compose
-// requires.
-import { appendFileSync, existsSync, readFileSync } from "node:fs";
+// `gesso init`: writes a deployment with Docker Compose into a folder: services, proxy with TLS, monitoring, settings,
+// secrets and a page of next steps. What exists stays as it is.
 import { join, relative } from "node:path";
-import { Command } from "commander";
+import { Command, InvalidArgumentError } from "commander";
+import { writeDeployment } from "../init/deployment-files.ts";
 import { writeSecrets } from "../init/write-secrets.ts";
 import { paint } from "../output/terminal.ts";
 
-type Flags = { dir: string };
+type Flags = { dir: string; host: string; proxy: boolean; secretsOnly?: boolean };
 
 const EXAMPLES = `
 Examples:
-  gesso init                    write ./secrets and ./.env, beside compose.yaml
-  gesso init --dir deploy       write deploy/secrets and deploy/.env
+  gesso init                            a deployment for https://localhost in this folder
+  gesso init --host gesso.example.com   with a certificate for this host
+  gesso init --no-proxy                 behind a proxy of yours
+  gesso init --secrets-only --dir /etc/gesso
 
-Secrets and settings that exist stay as they are. No secret is printed.`;
+Files, secrets and settings that exist stay as they are. No secret is printed.`;
 
-const NEXT_STEPS = `
-Next steps, in the folder with compose.yaml and haproxy.cfg:
-  1. Put the keys of your providers into gesso.env, for example FAL_KEY=...
-  2. Set PUBLIC_URL in .env to the URL that your users have, for example PUBLIC_URL=https://gesso.example.com
-  3. docker compose up --wait
-  4. docker compose logs | grep "First API key"
-To try it without keys: docker compose -f compose.yaml -f compose.dev.yaml up --wait`;
+const HOST = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/i;
 
-/** The address from which a proxy on this machine reaches the port that Compose publishes. */
-const PROXY_SETTING = `# The reverse proxy in front of Gesso, which names the addresses of clients: this machine. For a proxy elsewhere, write its
-# address; if clients connect without one, write none.
-REVERSE_PROXY=172.30.254.1
-`;
+function parseHost(text: string): string {
+  if (!HOST.test(text)) throw new InvalidArgumentError("The host must be a name, for example gesso.example.com.");
+  return text.toLowerCase();
+}
 
-/** Returns whether the setting is new. */
-function addProxySetting(path: string): boolean {
-  const text = existsSync(path) ? readFileSync(path, "utf8") : "";
-  if (/^REVERSE_PROXY=/m.test(text)) return false;
-  appendFileSync(path, text === "" || text.endsWith("\n") ? PROXY_SETTING : `\n${PROXY_SETTING}`);
-  return true;
+type Written = { name: string; purpose: string; isNew: boolean };
+
+function renderList(title: string, written: readonly Written[]): string {
+  const width = Math.max(...written.map(({ name }) => name.length));
+  const lines = written.map(({ name, purpose, isNew }) => {
+    const state = isNew ? paint("green", "created", process.stdout) : "kept   ";
+    return `  ${state}  ${name.padEnd(width)}  ${paint("dim", purpose, process.stdout)}`;
+  });
+  return `${title}\n${lines.join("\n")}\n`;
 }
 
 export const initCommand = (): Command =>
   new Command("init")
     .option("--dir <directory>", "folder of the deployment", ".")
+    .option("--host <name>", "host of the URL that your users have", parseHost, "localhost")
+    .option("--no-proxy", "without a proxy with TLS, because you have one")
+    .option("--secrets-only", "write nothing but secrets, for a deployment without Docker")
     .addHelpText("after", EXAMPLES)
-    .action(({ dir }: Flags) => {
+    .action(({ dir, host, proxy, secretsOnly }: Flags) => {
       const folder = join(dir, "secrets");
       const secrets = writeSecrets(folder);
-      const width = Math.max(...secrets.map(({ name }) => name.length));
-      const lines = secrets.map(({ name, purpose, isNew }) => {
-        const state = isNew ? paint("green", "created", process.stdout) : "kept   ";
-        return `  ${state}  ${name.padEnd(width)}  ${paint("dim", purpose, process.stdout)}`;
-      });
-      const settings = join(dir, ".env");
-      const isNew = addProxySetting(settings);
-      const place = relative(".", folder) || folder;
+      const title = `Secrets in ${relative(".", folder) || folder}, a folder that only you can open:`;
+      process.stdout.write(renderList(title, secrets));
+      if (secretsOnly) return;
+      const files = writeDeployment({ folder: dir, host, proxy });
+      const steps = relative(".", join(dir, "NEXT-STEPS.md"));
       process.stdout.write(
-        `Secrets in ${place}, a folder that only you can open:\n${lines.join("\n")}\n` +
-          `Settings in ${relative(".", settings)}: REVERSE_PROXY ${isNew ? "created" : "kept"}\n${NEXT_STEPS}\n`,
+        `\n${renderList(`Deployment in ${relative(".", dir) || "this folder"}:`, files)}\n` +
+          `Next: read ${steps}. In short, in that folder: docker compose up --detach --wait\n`,
       );
     });

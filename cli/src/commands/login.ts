@@ -8,9 +8,9 @@ import { createCliClient } from "../connection.ts";
 import { credentialsPath, findProfile, type Profile, saveProfile, selectProfileName } from "../credentials.ts";
 import { commandError, runCommand } from "../exit-codes.ts";
 import { isUnattended, toHarmlessText } from "../output/terminal.ts";
+import { askForKey, readPipedKey } from "../read-key.ts";
 import { DEFAULT_DATA, DEFAULT_URL, findRequestedUrl } from "../resolve-connection.ts";
 import { type CliIssuer, signInWithBrowser } from "./login/browser-sign-in.ts";
-import { askForKey, readPipedKey } from "./login/read-key.ts";
 
 type Flags = { url?: string; profile?: string; withKey?: boolean; issuer?: string };
 

@@ -10,7 +10,7 @@ Examples:
   GESSO_URL=https://images.example.com gesso mcp        tools of another server
 
 Give an agent a key of its own, with few scopes and a budget, in GESSO_API_KEY:
-  gesso keys create agent --scopes images:write --scopes "runs:*" --limits '{"spend_per_day": 5}'
+  gesso keys create agent --scopes images:write --scopes "runs:*" --limits '{"spend_per_hour": 1, "spend_per_day": 5}'
 
 Clients that speak HTTP need no program: their URL is that of the server, followed by /mcp.`;
 

@@ -17,7 +17,7 @@ import { type DevelopmentGesso, startDevelopmentGesso } from "../../../server/te
 import { waitUntil } from "../../test/support/cli-environment.ts";
 
 const BIN = fileURLToPath(new URL("../../bin/gesso.js", import.meta.url));
-/** `npm run test:listen-sleep` sets 60 s. */
+/** `npm run proof -- listen-sleep` sets 60 s. */
 const ASLEEP_SECONDS = Number(process.env.LISTEN_SLEEP_SECONDS ?? 8);
 const RECEIVER_HOST = "127.0.0.50";
 

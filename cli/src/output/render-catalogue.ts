@@ -6,9 +6,9 @@ import { formatAmount } from "./terminal.ts";
 export const renderCatalogue = ({ models }: ModelCatalogue): string[] =>
   renderTable(
     models.flatMap(({ model, offers }) =>
-      offers.map(({ task, provider, price, per }) => ({
+      offers.map(({ task, provider, price, per, at_most }) => ({
         ...{ model, task, provider },
-        price: price === null ? "unknown" : `${formatAmount(price)} per ${per}`,
+        price: price === null ? "unknown" : `${at_most ? "at most " : ""}${formatAmount(price)} per ${per}`,
       })),
     ),
   );

@@ -3,16 +3,19 @@ import {
   createRootRoute,
   createRoute,
   createRouter,
+  Link,
   lazyRouteComponent,
   Outlet,
   redirect,
 } from "@tanstack/react-router";
+import { FileQuestion } from "lucide-react";
 import { PaletteHost } from "../palette/palette-host.tsx";
+import { buttonClass } from "../parts/button-class.ts";
+import { EmptyState } from "../parts/empty-state.tsx";
 import { Shell } from "../shell/shell.tsx";
-import { parseTenantsSearch } from "../tenants/tenants-search.ts";
+import { text } from "../text/text.ts";
 import { parseUsageSearch } from "../usage/usage-search.ts";
 import { parseWebhooksSearch } from "../webhooks/webhooks-search.ts";
-import { NotFoundPage } from "./not-found-page.tsx";
 import { PageCrash } from "./page-crash.tsx";
 import {
   parseCompareSearch,
@@ -23,6 +26,14 @@ import {
   parseRunListSearch,
   parseRunSearch,
 } from "./search-params.ts";
+
+type TenantsSearch = { tenant?: string };
+
+const ID = /^[0-9a-f-]{36}$/;
+
+/** The selected tenant, in the URL. */
+const parseTenantsSearch = ({ tenant }: Record<string, unknown>): TenantsSearch =>
+  typeof tenant === "string" && ID.test(tenant) ? { tenant } : {};
 
 const rootRoute = createRootRoute({
   component: () => (
@@ -147,4 +158,14 @@ declare module "@tanstack/react-router" {
   interface Register {
     router: typeof router;
   }
+}
+
+/** A URL without a page. */
+function NotFoundPage() {
+  const next = (
+    <Link to="/" className={buttonClass()}>
+      {text.pages.notFoundNext}
+    </Link>
+  );
+  return <EmptyState icon={FileQuestion} title={text.pages.notFound} action={next} />;
 }

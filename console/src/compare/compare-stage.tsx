@@ -3,16 +3,14 @@
 import type { Output, Run } from "@gesso/client";
 import { Link } from "@tanstack/react-router";
 import { ImageOff } from "lucide-react";
+import { useEffect, useState } from "react";
 import { buttonClass } from "../parts/button-class.ts";
 import { cssVariables } from "../parts/css-variables.ts";
 import { EmptyState } from "../parts/empty-state.tsx";
 import { text } from "../text/text.ts";
 import styles from "./compare-page.module.css";
-import { FlipView } from "./flip-view.tsx";
-import { ImageLabels } from "./image-labels.tsx";
 import type { CompareMode } from "./modes.ts";
 import { SliderView } from "./slider-view.tsx";
-import { useHeldSpace } from "./use-held-space.ts";
 
 const words = text.compare;
 
@@ -96,4 +94,79 @@ function MissingImage({ run, name }: { run: Run; name: string }) {
       </EmptyState>
     </div>
   );
+}
+
+/** `isHeld`: the space bar is held anywhere on the page. */
+type FlipViewProps = { first: string; second: string; isHeld: boolean };
+
+/** Shows the first image, and the second one while the button or the space bar is held. */
+function FlipView({ first, second, isHeld }: FlipViewProps) {
+  const [isPressed, setIsPressed] = useState(false);
+  const hold = () => setIsPressed(true);
+  const release = () => setIsPressed(false);
+  const isSecond = isHeld || isPressed;
+  return (
+    <button
+      type="button"
+      className={styles.flip}
+      aria-label={text.compare.flip}
+      aria-pressed={isSecond}
+      onPointerDown={hold}
+      onPointerUp={release}
+      onPointerCancel={release}
+      onPointerLeave={release}
+      onContextMenu={(event) => event.preventDefault()}
+      onKeyDown={({ key }) => key === " " && hold()}
+      onKeyUp={release}
+      onBlur={release}
+    >
+      {/* Both images are loaded, so that neither flickers. */}
+      <img src={first} alt={text.compare.first} hidden={isSecond} draggable={false} />
+      <img src={second} alt={text.compare.second} hidden={!isSecond} draggable={false} />
+      <span className={styles.label}>
+        <b>{isSecond ? "B" : "A"}</b>
+      </span>
+    </button>
+  );
+}
+
+const nameOf = ({ inputs, run_id }: Run) =>
+  `${typeof inputs.prompt === "string" ? inputs.prompt : text.run.noPrompt} · ${run_id.slice(-4)}`;
+
+/** The names of both images on a scrim, A at the left and B at the right. */
+function ImageLabels({ first, second }: { first: Run; second: Run }) {
+  return (
+    <>
+      <span className={styles.label}>
+        <b>A</b> <span className="clip">{nameOf(first)}</span>
+      </span>
+      <span className={`${styles.label} ${styles.labelSecond}`}>
+        <b>B</b> <span className="clip">{nameOf(second)}</span>
+      </span>
+    </>
+  );
+}
+
+const OWN_SPACE = "button, a, input, textarea, select, [role=radio], [role=button]";
+
+/** Whether the space bar is held. Controls keep the space bar for themselves. */
+function useHeldSpace(): boolean {
+  const [isHeld, setIsHeld] = useState(false);
+  useEffect(() => {
+    const press = (event: KeyboardEvent) => {
+      if (event.key !== " " || (event.target instanceof Element && event.target.closest(OWN_SPACE))) return;
+      event.preventDefault();
+      setIsHeld(true);
+    };
+    const release = () => setIsHeld(false);
+    document.addEventListener("keydown", press);
+    document.addEventListener("keyup", release);
+    window.addEventListener("blur", release);
+    return () => {
+      document.removeEventListener("keydown", press);
+      document.removeEventListener("keyup", release);
+      window.removeEventListener("blur", release);
+    };
+  }, []);
+  return isHeld;
 }

@@ -7,19 +7,21 @@ import { Icon } from "../parts/icon.tsx";
 import { parsePointer } from "./field-errors.ts";
 import { FieldLabel } from "./field-label.tsx";
 import type { Widget } from "./operation-forms.ts";
-import { ChecksWidget } from "./widgets/checks-widget.tsx";
 import { ChoiceWidget } from "./widgets/choice-widget.tsx";
-import { GroupWidget } from "./widgets/group-widget.tsx";
 import { ImageWidget } from "./widgets/image-widget.tsx";
-import { JsonWidget } from "./widgets/json-widget.tsx";
 import { ListWidget } from "./widgets/list-widget.tsx";
 import { NumberWidget } from "./widgets/number-widget.tsx";
+import {
+  ChecksWidget,
+  GroupWidget,
+  JsonWidget,
+  SeedWidget,
+  SwitchWidget,
+  TextWidget,
+  TimeWidget,
+} from "./widgets/plain-widgets.tsx";
 import { RatioWidget } from "./widgets/ratio-widget.tsx";
 import { ScopesWidget } from "./widgets/scopes-widget.tsx";
-import { SeedWidget } from "./widgets/seed-widget.tsx";
-import { SwitchWidget } from "./widgets/switch-widget.tsx";
-import { TextWidget } from "./widgets/text-widget.tsx";
-import { TimeWidget } from "./widgets/time-widget.tsx";
 import type { FieldProps, WidgetProps } from "./widgets/widget-props.ts";
 
 const WIDGETS: Record<Widget, ComponentType<WidgetProps>> = {

@@ -1,17 +1,18 @@
 // A form of an operation, generated from the contract: the fields that matter first, the others folded. Fields that the
 // chosen model needs move up, fields that it does not use move down and say so.
 import type { FieldError } from "@gesso/client";
-import { type ReactNode, useMemo } from "react";
+import { memo, type ReactNode, useCallback, useMemo } from "react";
 import { useStableCallback } from "../parts/use-stable-callback.ts";
 import { text } from "../text/text.ts";
 import type { FieldErrors } from "./field-errors.ts";
 import { chosenModel, mergedFieldStates } from "./field-states.ts";
 import { FoldedFields } from "./folded-fields.tsx";
-import { FormField } from "./form-field.tsx";
 import { type FormValues, setFormValue } from "./form-values.ts";
 import { halfFields } from "./half-fields.ts";
 import { MODELS, type OperationForm } from "./operation-forms.ts";
+import { SchemaField } from "./schema-field.tsx";
 import { sectionsOf } from "./sections.ts";
+import type { FieldProps } from "./widgets/widget-props.ts";
 
 type SchemaFormProps = {
   form: OperationForm;
@@ -50,7 +51,7 @@ export function SchemaForm({ form, values, errors, onChange, ...rest }: SchemaFo
   const render = (fields: OperationForm["fields"]) => {
     const halves = halfFields(fields);
     return fields.map((field) => (
-      <FormField
+      <MemoField
         key={`${form.name} ${field.name}`}
         id={fieldId(form, field.name)}
         field={field}
@@ -74,5 +75,35 @@ export function SchemaForm({ form, values, errors, onChange, ...rest }: SchemaFo
         {render(sections.request)}
       </FoldedFields>
     </>
+  );
+}
+
+type MemoFieldProps = Omit<FieldProps, "onChange"> & {
+  /** Must stay the same between renders. */
+  onChangeField(name: string, value: unknown): void;
+};
+
+/**
+ * A field of a form that is rendered anew only if something about it has changed: forms have up to forty fields, and
+ * a letter in one of them must not cost the time of all.
+ */
+const MemoField = memo(function MemoField({ onChangeField, ...props }: MemoFieldProps) {
+  const { name } = props.field;
+  const onChange = useCallback((value: unknown) => onChangeField(name, value), [onChangeField, name]);
+  return <SchemaField {...props} onChange={onChange} />;
+}, areSameFields);
+
+/** The ID stands for the field. Its state is computed for every value anew, so its parts are compared. */
+function areSameFields(before: MemoFieldProps, after: MemoFieldProps): boolean {
+  const { field: _, state, ...rest } = before;
+  const { field: __, state: nextState, ...nextRest } = after;
+  return hasSameEntries(rest, nextRest) && hasSameEntries(state, nextState);
+}
+
+function hasSameEntries(one: object, other: object): boolean {
+  const [names, others] = [Object.keys(one), Object.keys(other)];
+  const entries = other as Record<string, unknown>;
+  return (
+    names.length === others.length && Object.entries(one).every(([name, value]) => Object.is(value, entries[name]))
   );
 }

@@ -16,10 +16,9 @@ import { text } from "../text/text.ts";
 import styles from "./gallery-page.module.css";
 import { GalleryScroller } from "./gallery-scroller.tsx";
 import { Months } from "./months.tsx";
-import { RowHeight } from "./row-height.tsx";
 import { SelectionBar } from "./selection-bar.tsx";
 import { useGallery } from "./use-gallery.ts";
-import { useRowHeight } from "./use-layout.ts";
+import { ROW_HEIGHTS, useRowHeight } from "./use-layout.ts";
 
 export function GalleryPage() {
   const { at, ...search } = useSearch({ from: "/shell/gallery" });
@@ -95,5 +94,21 @@ function EmptyGallery({ search, onClear }: { search: ListSearch; onClear(): void
     <EmptyState icon={Images} title={text.gallery.emptyTitle} action={first}>
       {text.gallery.empty}
     </EmptyState>
+  );
+}
+
+/** How high the rows of the gallery are. */
+function RowHeight({ value, onChange }: { value: number; onChange(height: number): void }) {
+  return (
+    <input
+      type="range"
+      className={styles.rowHeight}
+      aria-label={text.gallery.rowHeight}
+      min={ROW_HEIGHTS.least}
+      max={ROW_HEIGHTS.most}
+      step={20}
+      value={value}
+      onChange={(event) => onChange(Number(event.target.value))}
+    />
   );
 }

@@ -3,7 +3,6 @@
 import type { Run } from "@gesso/client";
 import { addMoney } from "../format/money.ts";
 import { ratioOfRun, tileCountOfRun } from "../parts/run-shape.ts";
-import { justifyRows } from "./justified-rows.ts";
 
 export type PlacedTile = { key: string; run: Run; index: number; width: number };
 export type DayRow = {
@@ -83,4 +82,27 @@ function tileRowsOf(runs: readonly Run[], layout: GalleryLayout, date: string): 
     });
     return { kind: "tiles", key: own[0]!.key, height: height + layout.gap, date, tiles: own };
   });
+}
+
+type JustifiedRow = { height: number; widths: number[]; first: number };
+
+type Layout = { width: number; targetHeight: number; gap: number };
+
+/** `ratios`: width divided by height of each tile. The last row keeps the target height instead of the full width. */
+export function justifyRows(ratios: readonly number[], { width, targetHeight, gap }: Layout): JustifiedRow[] {
+  const rows: JustifiedRow[] = [];
+  let first = 0;
+  let sum = 0;
+  for (const [index, ratio] of ratios.entries()) {
+    sum += ratio;
+    const count = index - first + 1;
+    const height = (width - gap * (count - 1)) / sum;
+    const isLast = index === ratios.length - 1;
+    if (height > targetHeight && !isLast) continue;
+    const final = Math.max(1, isLast ? Math.min(height, targetHeight) : height);
+    rows.push({ height: final, widths: ratios.slice(first, index + 1).map((each) => each * final), first });
+    first = index + 1;
+    sum = 0;
+  }
+  return rows;
 }

@@ -1,10 +1,12 @@
 // The rows of the gallery on the screen. Arrow keys move between tiles; the page loads more rows at both ends.
-import { type KeyboardEvent, type RefObject, useEffect, useMemo, useRef } from "react";
+import { type KeyboardEvent, memo, type RefObject, useEffect, useMemo, useRef } from "react";
+import { formatMoney } from "../format/money.ts";
+import { daysBetween, formatDate } from "../format/time.ts";
 import { cssVariables } from "../parts/css-variables.ts";
-import { DayHeading } from "./day-heading.tsx";
+import { text } from "../text/text.ts";
 import { focusTile, keyOfTile } from "./focus-tile.ts";
 import styles from "./gallery-page.module.css";
-import type { GalleryLayout, GalleryRow } from "./gallery-rows.ts";
+import type { DayRow, GalleryLayout, GalleryRow } from "./gallery-rows.ts";
 import { GalleryTile, type TileActions } from "./gallery-tile.tsx";
 import { placesOf, tileAfterKey } from "./tile-moves.ts";
 import { useRowsInView } from "./use-rows-in-view.ts";
@@ -100,3 +102,24 @@ function firstTileOf(top: GalleryRow | undefined, rows: readonly GalleryRow[]): 
   const row = top?.kind === "tiles" ? top : rows[top ? rows.indexOf(top) + 1 : 0];
   return row?.kind === "tiles" ? row.tiles[0]?.key : undefined;
 }
+
+const formatDayOfYear = (iso: string): string => {
+  const isThisYear = new Date(iso).getFullYear() === new Date().getFullYear();
+  return isThisYear ? formatDate(iso) : `${formatDate(iso)} ${new Date(iso).getFullYear()}`;
+};
+
+/** The heading of a day: its name, its date, how many runs it had and what they cost. */
+const DayHeading = memo(function DayHeading({ day: { date, totals } }: { day: DayRow }) {
+  const names = [text.gallery.today, text.gallery.yesterday];
+  const name = names[daysBetween(new Date(date), new Date())];
+  const facts = [
+    name && formatDate(date),
+    totals && text.gallery.runCount(totals.runs),
+    totals && totals.cost > 0 && formatMoney(totals.cost),
+  ];
+  return (
+    <h2 className={styles.day}>
+      {name ?? formatDayOfYear(date)} <span>{facts.filter(Boolean).join(" · ")}</span>
+    </h2>
+  );
+});

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { justifyRows } from "./justified-rows.ts";
+import { justifyRows } from "./gallery-rows.ts";
 
 const layout = { width: 1000, targetHeight: 200, gap: 6 };
 

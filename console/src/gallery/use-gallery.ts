@@ -12,7 +12,6 @@ import { useDeletion } from "./use-deletion.ts";
 import { GALLERY_KEY, useGalleryRuns } from "./use-gallery-runs.ts";
 import { useLayout } from "./use-layout.ts";
 import { useMonths } from "./use-months.ts";
-import { useSelection } from "./use-selection.ts";
 
 type GalleryOptions = {
   scroller: RefObject<HTMLDivElement | null>;
@@ -136,4 +135,49 @@ function useFocusOfLastTile(scroller: RefObject<HTMLElement | null>, rows: reado
     if (isDone.current || rows.length === 0 || !lastTile) return;
     isDone.current = focusTile(scroller.current, lastTile);
   });
+}
+
+type Mark = (change: { runs: readonly Run[]; starred?: boolean; tag?: string }) => void;
+
+/** The runs that are selected in the gallery. */
+function useSelection(runs: readonly Run[], mark: Mark) {
+  const navigate = useNavigate();
+  const [ids, setIds] = useState<ReadonlySet<string>>(new Set());
+  // Runs of the list, so that their stars and tags are those of now.
+  const selected = useMemo(() => (ids.size === 0 ? [] : runs.filter(({ run_id }) => ids.has(run_id))), [runs, ids]);
+  const toggle = useCallback(({ run_id }: Run) => {
+    setIds((known) => {
+      const next = new Set(known);
+      if (!next.delete(run_id)) next.add(run_id);
+      return next;
+    });
+  }, []);
+  const clear = useCallback(() => setIds(new Set()), []);
+  const star = useCallback((run: Run) => mark({ runs: [run], starred: !run.starred }), [mark]);
+  const compare = () => {
+    // The older run first: it is the one before the change.
+    const items = selected.map(({ run_id }) => run_id).reverse();
+    if (items.length === 2) void navigate({ to: "/compare", search: { items: items.join(",") } });
+  };
+  return {
+    ...{ ids, runs: selected, toggle, clear, star, compare },
+    actions: {
+      onCompare: compare,
+      onStar: (starred: boolean) => mark({ runs: selected, starred }),
+      onTag: (tag: string) => mark({ runs: selected, tag }),
+      onDownload: () => downloadRuns(selected),
+      onClear: clear,
+    },
+  };
+}
+
+/** Downloads the files of runs, one after the other. */
+function downloadRuns(runs: readonly Run[]): void {
+  for (const { run_id, outputs } of runs)
+    for (const { url } of outputs.filter(({ role }) => role === "result")) {
+      const link = document.createElement("a");
+      link.href = url;
+      link.download = run_id;
+      link.click();
+    }
 }

@@ -12,8 +12,8 @@ it("says the scopes in words, and counts those that do not fit", () => {
 });
 
 it("says amounts first, and leaves out limits that do not apply", () => {
-  const limits = { open_runs: 5, spend_per_month: 40, streams: null };
-  expect(describeLimits(limits)).toEqual(["$40.00 a month", "open runs: 5"]);
+  const limits = { open_runs: 5, spend_per_month: 40, spend_per_hour: 2, streams: null };
+  expect(describeLimits(limits)).toEqual(["$40.00 a month", "$2.00 an hour", "open runs: 5"]);
 });
 
 it("is in force until it is revoked or expires", () => {

@@ -8,6 +8,7 @@ const SHOWN_SCOPES = 4;
 const DOLLARS: Record<string, (amount: string) => string> = {
   spend_per_month: text.keys.perMonth,
   spend_per_day: text.keys.perDay,
+  spend_per_hour: text.keys.perHour,
 };
 
 export function describeScopes(scopes: readonly string[]): string {

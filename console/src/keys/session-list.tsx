@@ -3,11 +3,13 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { sessionsQuery } from "../api/access.ts";
 import { sessionQuery } from "../api/queries.ts";
 import { endSession, type Session } from "../api/session.ts";
+import { formatDateTime } from "../format/time-of-day.ts";
+import { Button } from "../parts/button.tsx";
 import table from "../parts/data-table.module.css";
 import { ErrorNotice } from "../parts/error-notice.tsx";
 import { SkeletonRows } from "../parts/skeleton-rows.tsx";
 import { text } from "../text/text.ts";
-import { SessionRow } from "./session-row.tsx";
+import styles from "./keys-page.module.css";
 
 const COLUMNS = 5;
 const words = text.keys.sessions;
@@ -52,5 +54,33 @@ export function SessionList() {
         </tbody>
       </table>
     </section>
+  );
+}
+
+const sessionRowWords = text.keys.sessions;
+
+const describeMethod = ({ method, issuer }: Session): string =>
+  method === "oidc" ? sessionRowWords.methods.oidc(issuer ?? "") : sessionRowWords.methods[method];
+
+/** A session in the list. */
+function SessionRow({ session, onEnd }: { session: Session; onEnd(): void }) {
+  const started = formatDateTime(session.created_at);
+  return (
+    <tr>
+      <td>
+        <span className={styles.name}>
+          {describeMethod(session)}
+          {session.is_current && <span className={styles.tag}>{sessionRowWords.current}</span>}
+        </span>
+      </td>
+      <td className={table.first}>{started}</td>
+      <td>{formatDateTime(session.last_seen_at)}</td>
+      <td className={table.first}>{formatDateTime(session.expires_at)}</td>
+      <td className={table.actions}>
+        <Button size="s" label={sessionRowWords.endLabel(started)} onClick={onEnd}>
+          {sessionRowWords.end}
+        </Button>
+      </td>
+    </tr>
   );
 }

@@ -1,8 +1,9 @@
 // Shows the page to signed-in users and the sign-in page to all others. The URL stays, so a user returns to the page
 // that the ended session interrupted.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { type ReactNode, use, useEffect, useRef } from "react";
+import { lazy, type ReactNode, Suspense, use, useEffect, useRef, useSyncExternalStore } from "react";
 import { sessionQuery } from "../api/queries.ts";
+import { onStepUpChange, openStepUp } from "../api/step-up.ts";
 import { ErrorNotice } from "../parts/error-notice.tsx";
 import { LoginPage } from "./login-page.tsx";
 import type { Startup } from "./sign-in-link.ts";
@@ -30,5 +31,19 @@ export function SessionGate({ startup, children }: SessionGateProps) {
       refusal={hadSession.current ? ENDED : refusal}
       onSignedIn={(next) => queryClient.setQueryData(sessionQuery.queryKey, next)}
     />
+  );
+}
+
+const StepUpDialog = lazy(async () => ({ default: (await import("./step-up-dialog.tsx")).StepUpDialog }));
+
+/** Opens the dialog for a new login while a request waits for one. The dialog is loaded when it is first needed. */
+export function StepUp() {
+  const request = useSyncExternalStore(onStepUpChange, openStepUp);
+  return (
+    request && (
+      <Suspense fallback={null}>
+        <StepUpDialog request={request} />
+      </Suspense>
+    )
   );
 }

@@ -1,5 +1,8 @@
 // The form of Make: operation, models, fields, price and the button that starts the runs. Errors land at their fields.
-import { type FormEvent, type KeyboardEvent, useState } from "react";
+import { useQuery } from "@tanstack/react-query";
+import { type FormEvent, type KeyboardEvent, useId, useState } from "react";
+import { identityQuery, monthSpendQuery } from "../api/queries.ts";
+import { formatMoney } from "../format/money.ts";
 import {
   type FieldErrors,
   fieldErrorsOf,
@@ -8,17 +11,21 @@ import {
   withoutChanged,
 } from "../forms/field-errors.ts";
 import { focusField } from "../forms/focus-field.ts";
+import { parseJsonObject } from "../forms/json-text.ts";
 import { RequestCode } from "../forms/request-code.tsx";
 import { classNames } from "../parts/class-names.ts";
+import { ErrorNotice } from "../parts/error-notice.tsx";
 import fieldStyles from "../parts/field.module.css";
+import { Notice } from "../parts/notice.tsx";
+import { PricedButton } from "../parts/priced-button.tsx";
 import { useStableCallback } from "../parts/use-stable-callback.ts";
+import { text } from "../text/text.ts";
+import type { AcceptedRun } from "./call-operation.ts";
 import { type Draft, requestsOf } from "./draft.ts";
 import { DraftFields } from "./draft-fields.tsx";
 import { FormHead, type FormView } from "./form-head.tsx";
-import { FormNotices } from "./form-notices.tsx";
 import styles from "./make-form.module.css";
-import { RequestJson } from "./request-json.tsx";
-import { RunFooter } from "./run-footer.tsx";
+import type { Price } from "./price-sum.ts";
 import { withSharedCap } from "./shared-cap.ts";
 import { usePrice } from "./use-price.ts";
 import { useStartRuns } from "./use-start-runs.ts";
@@ -86,4 +93,102 @@ const isFieldError = (error: unknown) => fieldErrorsOf(error).size > 0;
 function keepEnterFromSubmitting(event: KeyboardEvent<HTMLFormElement>): void {
   const isInput = event.target instanceof HTMLInputElement;
   if (event.key === "Enter" && isInput && !event.ctrlKey && !event.metaKey) event.preventDefault();
+}
+
+type FormNoticesProps = { error: Error | null; errors: FieldErrors; accepted: readonly AcceptedRun[] };
+
+/** What became of the last request: refused, refused because of fields, or already started before. */
+function FormNotices({ error, errors, accepted }: FormNoticesProps) {
+  if (errors.size > 0) return <Notice kind="bad" title={text.form.invalid(errors.size)} />;
+  if (error) return <ErrorNotice error={error} />;
+  if (accepted.some(({ isReplay }) => isReplay)) return <Notice kind="info" title={text.make.replayed} />;
+  return null;
+}
+
+type RunFooterProps = { draft: Draft; price: Price; isStarting: boolean };
+
+function priceText({ amount, isIncomplete }: Pick<Price, "amount" | "isIncomplete">): string {
+  if (amount === undefined) return "…";
+  if (isIncomplete) return text.make.priceLater;
+  if (amount === null) return text.make.priceUnknown;
+  return amount === 0 ? text.make.free : formatMoney(amount);
+}
+
+/** What the draft costs and why, and the button that starts it. */
+function RunFooter({ draft, price, isStarting }: RunFooterProps) {
+  const missing = draft.form.fields.find(
+    ({ name, isRequired, isLong }) => isRequired && isLong && draft.values[name] === undefined,
+  );
+  const count = requestsOf(draft).length;
+  const words = count > 1 ? text.make.runOn(count) : text.make.run;
+  return (
+    <div className={styles.foot}>
+      <PriceLine price={price} />
+      <PricedButton
+        label={missing ? text.make.enterPrompt(missing.label) : isStarting ? text.make.running : words}
+        price={priceText(price)}
+        isDisabled={missing !== undefined}
+      />
+    </div>
+  );
+}
+
+/** What the price on the button is made of, and what is left of the month's limit. */
+function PriceLine({ price }: { price: Price }) {
+  const { data: identity } = useQuery(identityQuery);
+  const limit = identity?.tenant.limits.spend_per_month ?? null;
+  const { data: spent } = useQuery({ ...monthSpendQuery, enabled: limit !== null });
+  return (
+    <p className={styles.priceLine}>
+      <span className="clip">{sayBasis(price)}</span>
+      {limit !== null && spent !== undefined && (
+        <span>{text.make.leftThisMonth(formatMoney(Math.max(0, limit - spent)))}</span>
+      )}
+    </p>
+  );
+}
+
+function sayBasis({ basis, isIncomplete, isBound }: Price): string {
+  const [first] = basis;
+  if (isIncomplete) return text.make.priceIncomplete;
+  if (isBound) return text.make.priceAtMost;
+  if (!first || first.unit_price === null) return "";
+  const quantity = basis.reduce((sum, each) => sum + each.quantity, 0);
+  const isUniform = basis.every(({ unit_price }) => unit_price === first.unit_price);
+  const product = isUniform
+    ? text.make.priceBasis(quantity, formatMoney(first.unit_price))
+    : basis
+        .map(({ unit_price }) => (unit_price === null ? text.make.priceUnknown : formatMoney(unit_price)))
+        .join(" + ");
+  return [product, first.price_version && text.make.priceList(first.price_version)].filter(Boolean).join(" · ");
+}
+
+type RequestJsonProps = { draft: Draft; onChange(draft: Draft): void };
+
+/** The values of the form as JSON, for those who paste a request. Valid text changes the form at once. */
+function RequestJson({ draft, onChange }: RequestJsonProps) {
+  const id = useId();
+  const [words, setWords] = useState(() => JSON.stringify(draft.values, null, 2));
+  const isInvalid = parseJsonObject(words) === undefined;
+  return (
+    <div className={fieldStyles.field}>
+      <label className={fieldStyles.label} htmlFor={id}>
+        {text.form.json}
+      </label>
+      <textarea
+        id={id}
+        className={classNames(fieldStyles.area, fieldStyles.code)}
+        rows={16}
+        spellCheck={false}
+        value={words}
+        aria-invalid={isInvalid}
+        onChange={({ target }) => {
+          setWords(target.value);
+          const values = parseJsonObject(target.value);
+          if (values) onChange({ ...draft, values });
+        }}
+      />
+      {isInvalid && <p className={fieldStyles.error}>{text.form.jsonInvalid}</p>}
+    </div>
+  );
 }

@@ -1,18 +1,27 @@
 // Make: the form of an operation at the left, what was made at the right. On phones the results stand above the form.
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { useEffect, useState } from "react";
-import { sessionQuery } from "../api/queries.ts";
-import { findOperationForm } from "../forms/operation-forms.ts";
+import { memo, useEffect, useState } from "react";
+import { catalogueQuery, runQuery, sessionQuery } from "../api/queries.ts";
+import fox from "../assets/example-fox.webp";
+import lighthouse from "../assets/example-lighthouse.webp";
+import pattern from "../assets/example-pattern.webp";
+import { drawSeed } from "../forms/draw-seed.ts";
+import { findOperationForm, OPERATION_FORMS } from "../forms/operation-forms.ts";
+import { findFormOfRun } from "../forms/operation-of-run.ts";
+import { RequestCode } from "../forms/request-code.tsx";
+import { ErrorNotice } from "../parts/error-notice.tsx";
 import { useStableCallback } from "../parts/use-stable-callback.ts";
 import { PageTitle } from "../shell/page-title.tsx";
 import { text } from "../text/text.ts";
 import { changeOperation, type Draft } from "./draft.ts";
 import { MakeForm } from "./make-form.tsx";
 import styles from "./make-page.module.css";
-import { Results } from "./results.tsx";
+import { recentRunsQuery } from "./recent-runs.ts";
+import { ResultGroup } from "./result-group.tsx";
+import resultsStyles from "./results.module.css";
+import { groupRuns } from "./run-groups.ts";
 import { readStoredDraft, storeDraft } from "./stored-draft.ts";
-import { useRecalledRun } from "./use-recalled-run.ts";
 
 type MakeSearch = { operation?: string; model?: string };
 
@@ -59,4 +68,67 @@ export function MakePage() {
       <Results onExample={takeExample} />
     </div>
   );
+}
+
+/** What was made, newest first, in groups of runs that were started together. */
+const Results = memo(function Results({ onExample }: { onExample(prompt: string): void }) {
+  const { data, error, refetch } = useQuery(recentRunsQuery);
+  const groups = groupRuns(data?.data ?? []);
+  return (
+    <section className={resultsStyles.results} aria-label={text.make.results} aria-busy={!data && !error}>
+      {error && <ErrorNotice error={error} onRetry={() => void refetch()} />}
+      {data && groups.length === 0 && <FirstSteps onExample={onExample} />}
+      {groups.map((group) => (
+        <ResultGroup key={group.id} group={group} />
+      ))}
+    </section>
+  );
+});
+
+const IMAGES = [lighthouse, fox, pattern];
+
+const EXAMPLE = { prompt: text.make.examples[1] };
+const SANDBOX = "sandbox";
+
+/** Make before the first run: examples to start from. */
+function FirstSteps({ onExample }: { onExample(prompt: string): void }) {
+  const { data: catalogue } = useQuery(catalogueQuery);
+  const isSandbox = catalogue?.models.some(({ offers }) => offers.some(({ provider }) => provider === SANDBOX));
+  return (
+    <div className={resultsStyles.first}>
+      <div>
+        <h2>{text.make.firstTitle}</h2>
+        <p className={resultsStyles.lede}>{isSandbox ? text.make.firstSandbox : text.make.firstLede}</p>
+      </div>
+      <div className={resultsStyles.examples}>
+        {text.make.examples.map((prompt, index) => (
+          <button key={prompt} type="button" className={resultsStyles.example} onClick={() => onExample(prompt)}>
+            <img src={IMAGES[index]} alt="" width={480} height={360} />
+            <span>{prompt}</span>
+          </button>
+        ))}
+      </div>
+      <div className={resultsStyles.code}>
+        <RequestCode form={findOperationForm(undefined)} input={EXAMPLE} title={text.make.firstCode} />
+        <p className={resultsStyles.lede}>{text.make.firstWait}</p>
+      </div>
+    </div>
+  );
+}
+
+type Recall = { from?: string; seed?: string };
+
+/** "Edit again": fills the form with exactly what the request of a run set, on request with a new seed. */
+function useRecalledRun({ from, seed }: Recall, onRecall: (draft: Draft, runId: string) => void): void {
+  const { data: run } = useQuery({ ...runQuery(from ?? ""), enabled: from !== undefined });
+  const isAsked = run !== undefined && run.run_id === from;
+  // Only the first response fills the form: later ones must not overwrite what the user changed since.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: see above
+  useEffect(() => {
+    const form = isAsked ? findFormOfRun(OPERATION_FORMS, run) : undefined;
+    if (!form || !run) return;
+    const hasSeed = form.fields.some(({ widget, name }) => widget === "seed" && name === "seed");
+    const values = { ...run.given, ...(seed === "new" && hasSeed && { seed: drawSeed() }) };
+    onRecall({ form, values, furtherModels: [] }, run.run_id);
+  }, [isAsked, from]);
 }

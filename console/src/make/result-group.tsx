@@ -1,6 +1,9 @@
 // Runs that were started together: their prompt, what they cost, and a tile for every file.
+import type { Run } from "@gesso/client";
+import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Columns2 } from "lucide-react";
+import { runQuery } from "../api/queries.ts";
 import { formatMoney } from "../format/money.ts";
 import { formatClock } from "../format/time.ts";
 import { OPERATION_FORMS } from "../forms/operation-forms.ts";
@@ -9,10 +12,12 @@ import { buttonClass } from "../parts/button-class.ts";
 import { classNames } from "../parts/class-names.ts";
 import { Icon } from "../parts/icon.tsx";
 import { tileCountOfRun } from "../parts/run-shape.ts";
+import { RunTile } from "../parts/run-tile.tsx";
 import { text } from "../text/text.ts";
-import { LiveRunTiles } from "./live-run-tiles.tsx";
+import liveRunTilesStyles from "./result-tile.module.css";
 import styles from "./results.module.css";
 import { factsOfGroup, type RunGroup } from "./run-groups.ts";
+import { TileActions } from "./tile-actions.tsx";
 
 const MAX_WIDE_TILES = 4;
 
@@ -70,4 +75,18 @@ function comparableItems({ runs }: RunGroup): string | undefined {
   const [first, second] = ready;
   if (first && second) return `${first.run_id},${second.run_id}`;
   return first?.parent_run_id ? `${first.parent_run_id},${first.run_id}` : undefined;
+}
+
+/** The tiles of a run, with what live events have changed since the list was read. */
+function LiveRunTiles({ run }: { run: Run }) {
+  const { data = run } = useQuery({ ...runQuery(run.run_id), enabled: false });
+  const latest = data.updated_at < run.updated_at ? run : { ...data, starred: data.starred ?? run.starred ?? false };
+  return Array.from({ length: tileCountOfRun(latest) }, (_, index) => (
+    // A run's files keep their order.
+    // biome-ignore lint/suspicious/noArrayIndexKey: see above
+    <div key={index} className={liveRunTilesStyles.result}>
+      <RunTile run={latest} index={index} />
+      {latest.status === "completed" && <TileActions run={latest} index={index} />}
+    </div>
+  ));
 }

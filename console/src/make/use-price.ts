@@ -1,13 +1,12 @@
 // The price of a draft, asked of the server a moment after the last change. Texts that are still missing are filled in
 // for the question, because they do not change the price.
 import { keepPreviousData, useQueries } from "@tanstack/react-query";
-import { useMemo } from "react";
+import { useEffect, useMemo, useState } from "react";
 import { isComplete } from "../forms/field-states.ts";
 import { MODELS } from "../forms/operation-forms.ts";
 import { type Draft, type DraftRequest, fingerprintOfRequest, requestsOf } from "./draft.ts";
 import { estimateRequest } from "./estimate-request.ts";
 import { type Price, sumPrices } from "./price-sum.ts";
-import { useDebounced } from "./use-debounced.ts";
 
 /** The price stands on the button 300 ms after the last key, so most of that time is left for the response. */
 const DEBOUNCE_MS = 80;
@@ -40,4 +39,14 @@ function withMissingTexts(draft: Draft): Draft {
   );
   const filled = Object.fromEntries(missing.map(({ name, label }) => [name, label]));
   return { ...draft, values: { ...filled, ...draft.values } };
+}
+
+/** The value as it was when it last stayed the same for a while. */
+function useDebounced<T>(value: T, milliseconds: number): T {
+  const [settled, setSettled] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(value), milliseconds);
+    return () => clearTimeout(timer);
+  }, [value, milliseconds]);
+  return settled;
 }

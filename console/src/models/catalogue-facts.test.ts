@@ -17,6 +17,7 @@ import { listParameters } from "./offer-parameters.ts";
 const NOW = Date.parse("2026-11-16T12:00:00Z");
 const offer = (changes: Partial<CatalogueOffer> = {}): CatalogueOffer => ({
   ...{ task: "image.generate", provider: "fal", upstream: "fal-ai/flux", preferred: false, price: 0.03, per: "image" },
+  ...{ at_most: false, price_table: null },
   ...{ latency: "quick", equivalence: null, limits: {}, parameters: [], open_until: null },
   lifecycle: { state: "active", since: null, successor: null },
   ...changes,
@@ -63,7 +64,10 @@ describe("the catalogue", () => {
   });
 
   it("has a unit only for prices that cost something", () => {
-    const words = (price: number | null) => [formatPrice({ price }), formatUnit({ price, per: "megapixel" })];
+    const words = (price: number | null) => [
+      formatPrice({ price, at_most: false }),
+      formatUnit({ price, per: "megapixel" }),
+    ];
     expect([0.025, 0, null].map(words)).toEqual([
       ["$0.025", "per megapixel"],
       ["free", ""],

@@ -57,9 +57,10 @@ export function providersInOrder(model: CatalogueModel): string[] {
   return [...new Set(used.map(({ provider }) => provider))];
 }
 
-export function formatPrice({ price }: Pick<CatalogueOffer, "price">): string {
+export function formatPrice({ price, at_most }: Pick<CatalogueOffer, "price" | "at_most">): string {
   if (price === null) return text.models.unknownPrice;
-  return price === 0 ? text.models.free : formatMoney(price);
+  if (price === 0) return text.models.free;
+  return at_most ? text.models.atMost(formatMoney(price)) : formatMoney(price);
 }
 
 export const formatUnit = ({ price, per }: Pick<CatalogueOffer, "price" | "per">): string =>

@@ -9,7 +9,6 @@ import {
   type PixelRectangle,
   pasteRectangle,
 } from "./mask.ts";
-import { createMaskHistory } from "./mask-history.ts";
 
 /** What a page shows about the mask. A new object after each finished change. */
 export type MaskState = MaskFacts & { revision: number; canUndo: boolean; canRedo: boolean };
@@ -100,4 +99,43 @@ export function createMaskDocument(size: { width: number; height: number }): Mas
 function subscribe<Listener>(listeners: Set<Listener>, listener: Listener): () => void {
   listeners.add(listener);
   return () => void listeners.delete(listener);
+}
+
+const MAX_UNDOS = 50;
+
+type Step = { area: PixelRectangle; before: Uint8Array; after: Uint8Array };
+
+type MaskHistory = {
+  /** Records a change that is in the mask. `before` is the mask without it. */
+  record(before: Mask, area: PixelRectangle): void;
+  /** Both return the rectangle that changed; undefined if there is no step. */
+  undo(): PixelRectangle | undefined;
+  redo(): PixelRectangle | undefined;
+  counts(): { canUndo: boolean; canRedo: boolean };
+};
+
+/**
+ * The last 50 changes of a mask, to take them back and to make them again. A step stores only the rectangle it
+ * changed.
+ */
+function createMaskHistory(mask: Mask): MaskHistory {
+  const done: Step[] = [];
+  const undone: Step[] = [];
+  const move = (from: Step[], to: Step[], side: "before" | "after") => {
+    const step = from.pop();
+    if (!step) return undefined;
+    to.push(step);
+    pasteRectangle(mask, step.area, step[side]);
+    return step.area;
+  };
+  return {
+    record(before, area) {
+      done.push({ area, before: copyRectangle(before, area), after: copyRectangle(mask, area) });
+      if (done.length > MAX_UNDOS) done.shift();
+      undone.length = 0;
+    },
+    undo: () => move(done, undone, "before"),
+    redo: () => move(undone, done, "after"),
+    counts: () => ({ canUndo: done.length > 0, canRedo: undone.length > 0 }),
+  };
 }

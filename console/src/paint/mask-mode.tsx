@@ -1,10 +1,14 @@
 // Paints a mask and edits what is inside it. When the edit is completed, its result stands beside the original.
+import { Download, Redo2, Undo2 } from "lucide-react";
 import { useMemo, useRef, useState } from "react";
-import { BrushSection } from "./brush-section.tsx";
+import { Button } from "../parts/button.tsx";
+import { Icon } from "../parts/icon.tsx";
+import { text } from "../text/text.ts";
+import { MAX_SIZE, MIN_SIZE } from "./brush-settings.ts";
 import { EditSection } from "./edit-section.tsx";
 import { FindSection } from "./find-section.tsx";
-import { MaskBarActions } from "./mask-bar-actions.tsx";
 import type { MaskDocument } from "./mask-document.ts";
+import { encodeMaskPng } from "./mask-png.ts";
 import { MaskSection } from "./mask-section.tsx";
 import { MaskStage } from "./mask-stage.tsx";
 import { PaintBar } from "./paint-bar.tsx";
@@ -12,14 +16,16 @@ import styles from "./paint-page.module.css";
 import type { PaintedImage } from "./painted-image.ts";
 import panelStyles from "./panel.module.css";
 import type { Point } from "./polygon.ts";
+import { PropertySlider } from "./property-slider.tsx";
 import { ResultBanner } from "./result-banner.tsx";
 import { ResultView } from "./result-view.tsx";
 import { StatusBar } from "./status-bar.tsx";
 import { ToolRail } from "./tool-rail.tsx";
+import { useMaskState } from "./use-mask-state.ts";
 import { useMaskedEdit } from "./use-masked-edit.ts";
 import { useOpenRun } from "./use-open-run.ts";
 import { usePaintKeys } from "./use-paint-keys.ts";
-import { usePainting } from "./use-painting.ts";
+import { type Painting, usePainting } from "./use-painting.ts";
 import { useStageView } from "./use-stage-view.ts";
 
 type MaskModeProps = { image: PaintedImage; document: MaskDocument };
@@ -70,4 +76,64 @@ export function MaskMode({ image, document }: MaskModeProps) {
 
 function writePosition(target: HTMLElement | null, point: Point | undefined): void {
   if (target) target.textContent = point ? `${Math.floor(point.x)}, ${Math.floor(point.y)}` : "";
+}
+
+/** The slider ends here, because most brushes are small; the field takes larger ones. */
+const SLIDER_SIZE = 400;
+
+/** Size and hardness of the brush. */
+function BrushSection({ painting }: { painting: Painting }) {
+  const { settings, changeSettings } = painting;
+  return (
+    <section className={panelStyles.section}>
+      <h2>{text.paint.brush.title}</h2>
+      <PropertySlider
+        label={text.paint.brush.size}
+        unit="px"
+        value={settings.size}
+        minimum={MIN_SIZE}
+        maximum={MAX_SIZE}
+        sliderMaximum={SLIDER_SIZE}
+        onChange={(size) => changeSettings({ size })}
+      />
+      <PropertySlider
+        label={text.paint.brush.hardness}
+        unit="%"
+        value={settings.hardness}
+        minimum={0}
+        maximum={100}
+        onChange={(hardness) => changeSettings({ hardness })}
+      />
+    </section>
+  );
+}
+
+type MaskBarActionsProps = { document: MaskDocument; fileName: string };
+
+/** Undo, redo and saving the mask as a file. */
+function MaskBarActions({ document: mask, fileName }: MaskBarActionsProps) {
+  const { canUndo, canRedo } = useMaskState(mask);
+  return (
+    <>
+      <Button kind="quiet" isIconOnly label={text.paint.undo} disabled={!canUndo} onClick={mask.undo}>
+        <Icon of={Undo2} />
+      </Button>
+      <Button kind="quiet" isIconOnly label={text.paint.redo} disabled={!canRedo} onClick={mask.redo}>
+        <Icon of={Redo2} />
+      </Button>
+      <Button label={text.paint.saveMask} onClick={() => void saveMask(mask, fileName)}>
+        <Icon of={Download} />
+        <span className={styles.words}>{text.paint.saveMask}</span>
+      </Button>
+    </>
+  );
+}
+
+async function saveMask({ mask }: MaskDocument, fileName: string): Promise<void> {
+  const url = URL.createObjectURL(await encodeMaskPng(mask));
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = fileName;
+  link.click();
+  URL.revokeObjectURL(url);
 }

@@ -1,5 +1,6 @@
 // The command palette: jumps to a page, an operation or a run. Runs are found by words of their prompt or by their ID.
-import { useQuery } from "@tanstack/react-query";
+import type { Run } from "@gesso/client";
+import { keepPreviousData, queryOptions, useQuery } from "@tanstack/react-query";
 import { Search } from "lucide-react";
 import { useState } from "react";
 import {
@@ -14,10 +15,10 @@ import {
   ModalOverlay,
   TextField,
 } from "react-aria-components";
+import { client } from "../api/client.ts";
 import { Icon } from "../parts/icon.tsx";
 import { text } from "../text/text.ts";
 import styles from "./command-palette.module.css";
-import { foundRunsQuery } from "./found-runs.ts";
 import { containsWords, type PaletteSection } from "./palette-sections.ts";
 import { usePaletteSections } from "./use-palette-sections.ts";
 
@@ -63,3 +64,21 @@ function PaletteEntries({ section: { title, entries } }: { section: PaletteSecti
     </MenuSection>
   );
 }
+
+const RUN_ID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
+const LIMIT = 8;
+const MIN_LETTERS = 2;
+
+async function findRuns(words: string): Promise<Run[]> {
+  if (RUN_ID.test(words)) return [await client.runs.get(words)];
+  const { data } = await client.runs.list({ limit: LIMIT, ...(words.length >= MIN_LETTERS && { q: words }) });
+  return data;
+}
+
+/** Runs that the words of the command palette name: one by its ID, or several by words of their prompts. */
+const foundRunsQuery = (words: string) =>
+  queryOptions({
+    queryKey: ["runs", "list", "found", words.trim()],
+    queryFn: () => findRuns(words.trim()),
+    placeholderData: keepPreviousData,
+  });

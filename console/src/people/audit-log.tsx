@@ -1,15 +1,16 @@
 // The audit log of the tenant, newest first. Owners only.
-import { GessoError } from "@gesso/client";
+import { type AuditEntry, GessoError } from "@gesso/client";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { ScrollText } from "lucide-react";
 import { auditQuery } from "../api/access.ts";
+import { formatDateTime } from "../format/time-of-day.ts";
 import { Button } from "../parts/button.tsx";
 import table from "../parts/data-table.module.css";
 import { EmptyState } from "../parts/empty-state.tsx";
 import { ErrorNotice } from "../parts/error-notice.tsx";
 import { SkeletonRows } from "../parts/skeleton-rows.tsx";
 import { text } from "../text/text.ts";
-import { AuditRow } from "./audit-row.tsx";
+import { detailsOf } from "./audit-details.ts";
 import styles from "./people-page.module.css";
 
 const COLUMNS = 5;
@@ -61,5 +62,38 @@ export function AuditLog() {
         </div>
       )}
     </section>
+  );
+}
+
+/** An entry of the audit log: when, who, what, and what changed. */
+function AuditRow({ entry }: { entry: AuditEntry }) {
+  const details = detailsOf(entry.details);
+  return (
+    <tr>
+      <td>
+        {formatDateTime(entry.at)}
+        <span className={table.sub}>{text.people.audit.entry(entry.entry)}</span>
+      </td>
+      <td className={table.first}>{entry.user_id}</td>
+      <td>
+        <span className={table.strong}>{entry.action}</span>
+        <span className={table.narrow}>
+          {entry.user_id} · {entry.subject}
+        </span>
+      </td>
+      <td className={table.first}>
+        <span className="mono">{entry.subject}</span>
+      </td>
+      <td className={table.second}>
+        <dl className={styles.details}>
+          {details.map(({ name, value }) => (
+            <div key={name} className={styles.detail}>
+              <dt>{name}</dt>
+              <dd>{value}</dd>
+            </div>
+          ))}
+        </dl>
+      </td>
+    </tr>
   );
 }

@@ -1,4 +1,5 @@
 // The members of the tenant by user ID.
+import type { Member } from "@gesso/client";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { membersQuery } from "../api/access.ts";
 import { identityQuery } from "../api/queries.ts";
@@ -10,8 +11,6 @@ import { RowMenu } from "../parts/row-menu.tsx";
 import { SkeletonRows } from "../parts/skeleton-rows.tsx";
 import { text } from "../text/text.ts";
 import type { MemberDialog } from "./member-dialogs.tsx";
-import { MemberName } from "./member-name.tsx";
-import { MemberRole } from "./member-role.tsx";
 import styles from "./people-page.module.css";
 
 const COLUMNS = 5;
@@ -75,5 +74,30 @@ export function MemberList({ onAction }: { onAction(dialog: MemberDialog): void 
         </div>
       )}
     </section>
+  );
+}
+
+/** A member by name, with user ID and email address below. */
+function MemberName({ member, isYou }: { member: Member; isYou: boolean }) {
+  const { name, user_id, email } = member;
+  const below = [name && user_id, email, isYou && text.people.you].filter(Boolean).join(" · ");
+  return (
+    <>
+      <span className={table.strong}>{name ?? user_id}</span>
+      {below && <span className={table.sub}>{below}</span>}
+    </>
+  );
+}
+
+const ROLES: Readonly<Record<string, { name: string; meaning: string }>> = text.people.roles;
+
+/** The role of a member and what it means. A newer server can have more roles; they are shown by their name. */
+function MemberRole({ role }: Pick<Member, "role">) {
+  const known = ROLES[role];
+  return (
+    <>
+      {known?.name ?? role}
+      {known && <span className={table.sub}>{known.meaning}</span>}
+    </>
   );
 }

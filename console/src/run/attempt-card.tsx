@@ -7,7 +7,6 @@ import { formatDuration, millisecondsBetween } from "../format/time.ts";
 import { classNames } from "../parts/class-names.ts";
 import { Icon } from "../parts/icon.tsx";
 import { text } from "../text/text.ts";
-import { AttemptRequest } from "./attempt-request.tsx";
 import styles from "./timeline.module.css";
 import type { TimelineEntry } from "./timeline.ts";
 
@@ -76,4 +75,16 @@ function outcomeOf({ state, created_at, finished_at }: TimelineAttempt): string 
   if (state === "succeeded" && time) return words.completedIn(time);
   if (state === "failed" && time) return words.failedAfter(time);
   return words.states[state] ?? state;
+}
+
+/** The exact request to a provider: method and path, and the body on demand. */
+function AttemptRequest({ request }: { request: Record<string, unknown> }) {
+  const { method, path, ...rest } = request;
+  const line = [method, path].filter((part) => typeof part === "string").join(" ");
+  return (
+    <details className={styles.request}>
+      <summary>{line || "JSON"}</summary>
+      <pre>{JSON.stringify("body" in rest ? rest.body : rest, null, 2)}</pre>
+    </details>
+  );
 }

@@ -1,15 +1,21 @@
 // Size, kind and age of a file, and what can be done with it.
-import type { Output, Run } from "@gesso/client";
-import { Download } from "lucide-react";
+import type { Layer, Output, Run } from "@gesso/client";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Download, ShieldCheck, Star, TriangleAlert } from "lucide-react";
+import { client } from "../api/client.ts";
+import { runLayersQuery, runQuery } from "../api/queries.ts";
 import { formatBytes } from "../format/bytes.ts";
 import { DAY } from "../format/time.ts";
+import { Button } from "../parts/button.tsx";
 import { buttonClass } from "../parts/button-class.ts";
+import { classNames } from "../parts/class-names.ts";
 import { CopyButton } from "../parts/copy-button.tsx";
 import { Icon } from "../parts/icon.tsx";
+import { countChangedPixels } from "../pixels/changed-pixels.ts";
+import { loadMaskValues, loadPixels } from "../pixels/load-pixels.ts";
+import { findMaskReference } from "../pixels/mask-reference.ts";
 import { text } from "../text/text.ts";
-import { MaskChip } from "./mask-chip.tsx";
 import styles from "./run-stage.module.css";
-import { StarButton } from "./star-button.tsx";
 
 type FileFactsProps = { output: Output; run: Run };
 
@@ -41,5 +47,55 @@ export function FileFacts({ output, run }: FileFactsProps) {
         {text.common.download}
       </a>
     </div>
+  );
+}
+
+/**
+ * After a masked edit: how many pixels changed outside the mask, counted from the files of the source, the mask and
+ * the result.
+ */
+function MaskChip({ run, result }: { run: Run; result: string }) {
+  const hasMask = findMaskReference(run) !== undefined;
+  const { data: layers } = useQuery({ ...runLayersQuery(run.run_id), enabled: hasMask });
+  const urlOf = (kind: Layer["kind"]) => layers?.data.layers.find((layer) => layer.kind === kind)?.image_url;
+  const [source, mask] = [urlOf("source"), urlOf("mask")];
+  const { data } = useQuery({
+    queryKey: ["pixels", "outside", source, mask, result],
+    queryFn: () => countOutside(source ?? "", mask ?? "", result),
+    enabled: Boolean(source && mask),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  if (data === undefined || data === null) return null;
+  return (
+    <span className={classNames(styles.chip, data === 0 ? styles.ok : styles.warn)}>
+      <Icon of={data === 0 ? ShieldCheck : TriangleAlert} size="s" />
+      {text.runPage.outsideMask(data)}
+    </span>
+  );
+}
+
+/** Null if the images differ in size. */
+async function countOutside(source: string, mask: string, result: string): Promise<number | null> {
+  const [before, after] = await Promise.all([loadPixels(source), loadPixels(result)]);
+  return countChangedPixels(before, after, await loadMaskValues(mask, before))?.outside ?? null;
+}
+
+/** The star of a run. It changes at once and falls back if the server refuses. */
+function StarButton({ run: { run_id, starred = false } }: { run: Run }) {
+  const queryClient = useQueryClient();
+  const { queryKey } = runQuery(run_id);
+  const show = (isStarred: boolean) =>
+    queryClient.setQueryData<Run>(queryKey, (run) => run && { ...run, starred: isStarred });
+  const { mutate } = useMutation({
+    mutationFn: async (isStarred: boolean) => client.runs.update(run_id, { starred: isStarred }),
+    onMutate: (isStarred) => show(isStarred),
+    onError: (_error, isStarred) => show(!isStarred),
+    onSuccess: () => queryClient.invalidateQueries({ queryKey: ["runs", "list"] }),
+  });
+  const label = starred ? text.runPage.unstar : text.runPage.star;
+  return (
+    <Button kind="quiet" size="s" isIconOnly label={label} aria-pressed={starred} onClick={() => mutate(!starred)}>
+      <Icon of={Star} size="s" className={starred ? styles.starred : undefined} />
+    </Button>
   );
 }

@@ -1,6 +1,9 @@
 // One entry of the timeline. An attempt has a card with the exact request and its outcome.
-import type { Run } from "@gesso/client";
+import type { Output, Run } from "@gesso/client";
+import { Link } from "@tanstack/react-router";
 import { ArrowRightToLine, CircleDashed, CircleSlash, CircleX, Clock, Database, Gauge, Webhook } from "lucide-react";
+import { formatBytes } from "../format/bytes.ts";
+import { formatMoney } from "../format/money.ts";
 import { formatDuration, formatExactClock } from "../format/time.ts";
 import { classNames } from "../parts/class-names.ts";
 import { Icon } from "../parts/icon.tsx";
@@ -8,7 +11,6 @@ import { text } from "../text/text.ts";
 import { ATTEMPT_ICONS, AttemptCard } from "./attempt-card.tsx";
 import styles from "./timeline.module.css";
 import type { TimelineEntry } from "./timeline.ts";
-import { TimelineDetail } from "./timeline-detail.tsx";
 
 const words = text.runPage.timeline;
 const ICONS = { accepted: ArrowRightToLine, waited: Clock, progress: Gauge, ended: Database, delivery: Webhook };
@@ -64,3 +66,43 @@ function toneOf({ kind, attempt, delivery }: TimelineEntry, { status }: Run): st
   if (kind === "delivery") return delivery?.status === "exhausted" ? "bad" : "calm";
   return kind === "ended" && status === "failed" ? "bad" : "calm";
 }
+
+const timelineDetailWords = text.runPage.timeline;
+
+type TimelineDetailProps = { entry: TimelineEntry; run: Run; reserved: number | undefined };
+
+/** The line below the title of a timeline entry: what it cost, made or reached. */
+function TimelineDetail({ entry: { kind, delivery }, run, reserved }: TimelineDetailProps) {
+  if (kind === "delivery" && delivery) {
+    return (
+      <p>
+        <Link
+          to="/deliveries/$deliveryId"
+          params={{ deliveryId: delivery.id }}
+          title={timelineDetailWords.openDelivery}
+        >
+          {withoutProtocol(delivery.url)}
+        </Link>
+        {" · "}
+        {timelineDetailWords.deliveryFacts(delivery.type, delivery.attempts)}
+      </p>
+    );
+  }
+  if (kind === "accepted" && reserved !== undefined) {
+    return (
+      <p>
+        {reserved > 0
+          ? timelineDetailWords.acceptedNext(run.user_id, formatMoney(reserved))
+          : timelineDetailWords.acceptedFree(run.user_id)}
+      </p>
+    );
+  }
+  if (kind !== "ended") return null;
+  if (run.error) return <p>{run.error.message}</p>;
+  return run.outputs.length > 0 ? <p>{run.outputs.map(factsOf).join(", ")}</p> : null;
+}
+
+const withoutProtocol = (url: string) => url.replace(/^https?:\/\//, "");
+
+const factsOf = ({ media_type, width, height, size_bytes }: Output) =>
+  `${(media_type.split("/")[1] ?? "").toUpperCase()} ${width} × ${height} · ${formatBytes(size_bytes)}`;

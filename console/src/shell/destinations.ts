@@ -1,5 +1,4 @@
 // The pages of the navigation in their order, and those that a phone shows in its bar.
-
 import type { Identity } from "@gesso/client";
 import {
   Box,

@@ -1,4 +1,4 @@
-// The providers as the doctor sees them: state, key and models. Those that are off are counted below.
+// The connected providers as the doctor sees them: state, key and models.
 import type { SystemReport } from "@gesso/client";
 import { formatClock } from "../format/time.ts";
 import { classNames } from "../parts/class-names.ts";
@@ -12,44 +12,36 @@ const { table, number, minor } = tableStyles;
 
 export function ProviderTable({ providers }: { providers: readonly Provider[] }) {
   const enabled = providers.filter(({ key }) => key !== "off");
-  const off = providers.filter(({ key }) => key === "off");
   return (
-    <>
-      <div className={styles.scroll}>
-        <table className={classNames(table, styles.providers)}>
-          <thead>
-            <tr>
-              <th scope="col">{words.provider}</th>
-              <th scope="col">{words.state}</th>
-              <th scope="col">{words.key}</th>
-              <th scope="col" className={number}>
-                {words.models}
-              </th>
+    <div className={styles.scroll}>
+      <table className={classNames(table, styles.providers)}>
+        <thead>
+          <tr>
+            <th scope="col">{words.provider}</th>
+            <th scope="col">{words.state}</th>
+            <th scope="col">{words.key}</th>
+            <th scope="col" className={number}>
+              {words.models}
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {enabled.map((provider) => (
+            <tr key={provider.name}>
+              <td className={styles.strong}>{provider.name}</td>
+              <td>
+                <span className={styles.state}>
+                  <span className={classNames(styles.dot, styles[toneOf(provider)])} />
+                  {describe(provider)}
+                </span>
+              </td>
+              <td className={minor}>{words.keys[provider.key] ?? provider.key}</td>
+              <td className={number}>{words.modelCount(provider.known, provider.unasked)}</td>
             </tr>
-          </thead>
-          <tbody>
-            {enabled.map((provider) => (
-              <tr key={provider.name}>
-                <td className={styles.strong}>{provider.name}</td>
-                <td>
-                  <span className={styles.state}>
-                    <span className={classNames(styles.dot, styles[toneOf(provider)])} />
-                    {describe(provider)}
-                  </span>
-                </td>
-                <td className={minor}>{words.keys[provider.key] ?? provider.key}</td>
-                <td className={number}>{words.modelCount(provider.known, provider.unasked)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
-      {off.length > 0 && (
-        <p className={styles.off}>
-          {words.offTitle(off.length)}: {off.map(({ name }) => name).join(", ")}. {words.offNext}
-        </p>
-      )}
-    </>
+          ))}
+        </tbody>
+      </table>
+    </div>
   );
 }
 

@@ -1,7 +1,8 @@
 // System, for operators: whether the installation works, its providers and its checks. It shows numbers, no content.
 import { GessoError, type SystemReport } from "@gesso/client";
-import { useQuery } from "@tanstack/react-query";
-import { CircleCheck, Download, RefreshCw, ShieldX, TriangleAlert } from "lucide-react";
+import { queryOptions, useQuery } from "@tanstack/react-query";
+import { CircleCheck, CircleMinus, CircleX, Download, RefreshCw, ShieldX, TriangleAlert } from "lucide-react";
+import { client } from "../api/client.ts";
 import { formatDuration } from "../format/time.ts";
 import { Button } from "../parts/button.tsx";
 import { classNames } from "../parts/class-names.ts";
@@ -13,11 +14,10 @@ import { saveBlob } from "../parts/save-blob.ts";
 import { useNow } from "../parts/use-now.ts";
 import { TopBar } from "../shell/top-bar.tsx";
 import { text } from "../text/text.ts";
-import { CheckList } from "./check-list.tsx";
+import { ConnectProviders } from "./connect-providers.tsx";
 import { ProviderTable } from "./provider-table.tsx";
 import { SystemFigures } from "./system-figures.tsx";
 import styles from "./system-page.module.css";
-import { systemQuery } from "./system-query.ts";
 import { formatUptime } from "./uptime.ts";
 
 const words = text.system;
@@ -78,6 +78,7 @@ function Report({ report }: { report: SystemReport }) {
         </div>
         <ProviderTable providers={report.providers} />
       </section>
+      <ConnectProviders off={report.providers.filter(({ key }) => key === "off").map(({ name }) => name)} />
       <section aria-labelledby="checks">
         <div className={styles.head}>
           <h2 id="checks">{words.checks}</h2>
@@ -112,3 +113,37 @@ const saveReport = (report: SystemReport) =>
     new Blob([JSON.stringify(report, null, 2)], { type: "application/json" }),
     `gesso-system-${report.checked_at.slice(0, 10)}.json`,
   );
+
+const ICONS = { pass: CircleCheck, warn: TriangleAlert, fail: CircleX, skip: CircleMinus };
+const checkListWords = text.system;
+
+/** The checks of the doctor, each with its result and what to do about a failure. */
+function CheckList({ checks }: { checks: SystemReport["checks"] }) {
+  return (
+    <ul className={styles.checks}>
+      {checks.map(({ name, status, message, fix }) => (
+        <li key={`${name} ${message}`}>
+          <span className={classNames(styles.mark, styles[status])}>
+            <Icon of={ICONS[status as keyof typeof ICONS] ?? CircleMinus} size="s" />
+            <span className="visually-hidden">{checkListWords.checkStatuses[status]}</span>
+          </span>
+          <span className={styles.checkName}>{checkListWords.checkNames[name] ?? name}</span>
+          <span className={styles.message}>
+            {message}
+            {fix && <span className={styles.fix}>{fix}</span>}
+          </span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+const POLL_MS = 15_000;
+
+/** The state of the installation, read again every 15 s while the page is open. */
+const systemQuery = queryOptions({
+  queryKey: ["system"],
+  queryFn: async () => client.system.get(),
+  refetchInterval: POLL_MS,
+  retry: false,
+});

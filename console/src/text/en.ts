@@ -1,23 +1,164 @@
 // All words of the console, in English. Components read them through `text`, so that a second language is one more
 // file.
-
-import { compareText } from "./compare.ts";
 import { formatCount } from "./count.ts";
 import { galleryText } from "./gallery.ts";
 import { keysText } from "./keys.ts";
 import { makeWords, operationTitles } from "./make.ts";
 import { modelsText } from "./models.ts";
 import { paintText } from "./paint.ts";
-import { peopleText } from "./people.ts";
-import { pixelsText } from "./pixels.ts";
 import { runPageText } from "./run-page.ts";
-import { runsText } from "./runs.ts";
-import { searchText } from "./search.ts";
-import { stepUpText } from "./step-up.ts";
 import { systemText } from "./system.ts";
 import { tenantsText } from "./tenants.ts";
 import { usageText } from "./usage.ts";
 import { webhooksText } from "./webhooks.ts";
+
+/** Words of the dialog that asks for a new login. */
+const stepUpText = {
+  title: "Sign in again",
+  why: "This needs a login of the last 10 minutes. Sign in again, and Gesso continues where you were.",
+  other: "The login belongs to another account. Sign in with the account that you use here.",
+  oidc: (name: string) => `Sign in at ${name} in a new tab`,
+  oidcHint: "Come back to this page afterwards. It continues by itself.",
+  link: "Or run this command and open the link in this browser:",
+  linkCommand: "gesso console",
+};
+
+/** Words of the search of a list of runs. */
+const searchText = {
+  label: "Search runs",
+  hint: "Prompt words, model:, tag:, run ID",
+  starred: "Starred",
+  type: "Type",
+  anyType: "All types",
+  types: {
+    "image-generation": "Image",
+    "video-generation": "Video",
+    "character-generation": "Character",
+    "reference-generation": "From references",
+    "image-edit": "Edit",
+    "mask-edit": "Edit with a mask",
+    combine: "Combined",
+    reframe: "Reframed",
+    variation: "Variation",
+    upscale: "Upscaled",
+    "background-removal": "Background removed",
+    "generative-remove": "Object removed",
+    extract: "Extracted object",
+  } as Record<string, string>,
+  remove: (name: string, value: string) => `Remove the filter ${name}${value}`,
+  filters: {
+    model: "model: ",
+    provider: "provider: ",
+    tag: "tag: ",
+    user: "user: ",
+    key: "key: ",
+    error: "error: ",
+    type: "type: ",
+    after: "after: ",
+    before: "before: ",
+    roots: "without a parent",
+  },
+};
+
+/** Words of the table of runs. */
+const runsText = {
+  all: "All",
+  empty: "No runs yet",
+  emptyWords: "Every image, video and edit that you start appears here with its state and cost.",
+  emptyNext: "Make an image",
+  noMatchTitle: "No run matches",
+  noMatch: "No run has all of these words and filters. New runs are found by their words within seconds.",
+  created: "Created",
+  provider: "Provider",
+  loading: "Loading older runs",
+  end: "This is the first run.",
+  cancelQueued: "Cancel all queued",
+  cancelTitle: "Cancel all queued runs that match?",
+  cancelWords: "Runs that have not started are canceled and not charged. Runs in progress continue.",
+  cancelKeep: "Keep them",
+  canceled: (count: number) => `${count} queued ${count === 1 ? "run" : "runs"} canceled. Nothing was charged.`,
+};
+
+const count = (pixels: number) => `${formatCount(pixels)} ${pixels === 1 ? "pixel" : "pixels"}`;
+
+/** Words about pixels that an edit changed. */
+const pixelsText = {
+  counting: "Counting the pixels that changed",
+  outside: (pixels: number) => `Outside the mask: ${count(pixels)} changed.`,
+  counts: (inside: number, outsideTotal: number) =>
+    `Inside: ${count(inside)} changed. Compared ${count(outsideTotal)} outside.`,
+  otherSize: "The images differ in size, so their pixels cannot be compared.",
+  unreadable: "The pixels could not be read. Reload the page to count them again.",
+};
+
+/** Words of the People page. */
+const peopleText = {
+  tabs: { members: "Members", audit: "Audit log" },
+  tabLabel: "What to show",
+  add: "Add member",
+  addTitle: "Add a member",
+  addHint: "Members sign in at your identity provider, or with a key that an owner creates for them.",
+  columns: { user: "User", role: "Role", since: "Member since", changed: "Changed" },
+  you: "you",
+  roles: {
+    owner: { name: "Owner", meaning: "full access" },
+    developer: { name: "Developer", meaning: "no member changes, no audit log" },
+    viewer: { name: "Viewer", meaning: "read only" },
+  },
+  actions: (name: string) => `Actions for ${name}`,
+  edit: "Edit",
+  editTitle: (name: string) => `Edit ${name}`,
+  save: "Save",
+  remove: "Remove",
+  removeTitle: (name: string) => `Remove ${name}?`,
+  removeWhy: "Keys, tokens and sessions of this member stop working within 5 seconds. Their runs stay.",
+  removeAction: "Remove member",
+  keep: "Keep",
+  alone: "You are the only member. Add the people who work with you; each role limits what they can do.",
+  more: "Show more",
+  audit: {
+    columns: { time: "Time", user: "User", action: "Action", subject: "Changed", details: "Details" },
+    empty: "No entries yet.",
+    ownersOnly: "Only owners can read the audit log.",
+    entry: (number: number) => `#${number}`,
+  },
+};
+
+/** Words of the Compare page. */
+const compareText = {
+  mode: "How to compare",
+  modes: { slider: "Slider", side: "Side by side", flip: "Flip", difference: "Difference" },
+  pickTwo: "Pick two runs to compare",
+  pickTwoHow: "Select two images in the gallery and press C, or open a run and choose Compare with parent.",
+  openGallery: "Open gallery",
+  first: "First image",
+  second: "Second image",
+  difference: "Difference of both images. Black means equal.",
+  slider: "Border between the images",
+  sliderValue: (percent: number) => `${percent} % A`,
+  flip: "Hold to show the second image",
+  shown: (name: string) => `${name} is shown`,
+  differs: "What differs",
+  showAll: (count: number) => `Show all ${count}`,
+  showDifferent: "Show differences only",
+  equal: "Both runs have the same inputs.",
+  notSet: "not set",
+  file: (id: string) => `stored file ${id}`,
+  cost: "Cost",
+  time: "Time",
+  model: "Model",
+  pixels: "Pixels changed",
+  pixelShare: (share: string, count: string) => `${share} · ${count} pixels`,
+  swap: "Swap",
+  keys: { move: "move", hold: "hold to flip", mode: "mode" },
+  missing: (name: string) => `${name} has no image to compare`,
+  missingNext: "The run has not completed, has a video, or its file has expired.",
+  openRun: "Open run",
+  keepQuestion: "Which one do you keep?",
+  keep: (name: string) => `Keep ${name}`,
+  kept: (name: string) => `${name} has a star`,
+  back: "Back to run",
+};
 
 const plural = (count: number, one: string, many = `${one}s`) => `${count} ${count === 1 ? one : many}`;
 
@@ -93,10 +234,10 @@ export const en = {
     keyHint: "Exchanged for a session at once. The page never stores it.",
     withKey: "Sign in with key",
     local: "Working locally?",
-    localCommand: "gesso dev",
+    localCommand: "gesso console",
     localNext: "prints a link that signs you in.",
     byLink: "Signing in with the link",
-    linkRefused: "This link has been used or has expired. Start gesso dev again, or sign in with a key.",
+    linkRefused: "This link has been used or has expired. Run gesso console for a new one, or sign in with a key.",
     keyRefused: "This key is not valid. Check that you copied all of it.",
     tooMany: (seconds: number) => `Too many attempts. Try again in ${seconds} s.`,
     offline: "The server does not respond. Check your connection.",

@@ -15,6 +15,7 @@ export const keysText = {
   moreLimits: (count: number) => `and ${plural(count, "more limit")}`,
   limit: (name: string, value: string) => `${name}: ${value}`,
   perDay: (amount: string) => `${amount} a day`,
+  perHour: (amount: string) => `${amount} an hour`,
   perMonth: (amount: string) => `${amount} a month`,
   allScopes: "everything",
   readScopes: "only reading",

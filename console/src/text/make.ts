@@ -46,6 +46,7 @@ export const makeWords = {
   priceUnknown: "unknown",
   priceLater: "–",
   priceIncomplete: "The price appears when the required fields are set.",
+  priceAtMost: "At most. You pay what the provider reports.",
   free: "Free",
   price: "Price",
   priceBasis: (quantity: number, unit: string) => `${quantity} × ${unit}`,

@@ -39,6 +39,7 @@ export const modelsText = {
   then: (providers: readonly string[]) => providers.join(", then "),
   usedBy: (operations: readonly string[]) => `Used by ${operations.join(", ")}`,
   free: "free",
+  atMost: (amount: string) => `at most ${amount}`,
   unknownPrice: "unknown",
   per: { image: "per image", megapixel: "per megapixel", second: "per second", call: "per call" },
   speeds: { quick: "a few seconds", usual: "up to 30 s", slow: "minutes" },
@@ -51,7 +52,7 @@ export const modelsText = {
   successor: (name: string) => `successor: ${name}`,
   sandboxOnly: "Only the sandbox is enabled.",
   sandboxNext:
-    "It draws images offline, and every model is simulated. Set the API key of a provider, such as FAL_KEY, and restart Gesso to use real models.",
+    "It draws images offline, and every model is simulated. To use real models, run gesso providers connect fal beside gesso dev. On a server, set the API key of a provider and restart Gesso.",
   empty: "No provider is enabled",
   emptyNext: "Set the API key of a provider and restart Gesso. Its models appear here with their prices.",
   tryIt: (model: string) => `Make with ${model}`,

@@ -64,6 +64,12 @@ export const systemText = {
   } as Record<string, string>,
   operatorOnly: "This page is for operators.",
   operatorOnlyNext: "It needs a key with the scope tenants:read.",
-  offTitle: (providers: number) => `${providers} more ${providers === 1 ? "provider is" : "providers are"} off`,
-  offNext: "Set their keys to use them.",
+  connect: "Connect a provider",
+  connectLocal: "Run the command beside gesso dev. It asks for the key, checks it and needs no restart.",
+  connectServer: "The command checks the key and prints the lines that give it to this server.",
+  /** Contains the visible text, so that people who speak to the page can say what they see. */
+  keyPage: (name: string, host: string) => `Get a key of ${name} at ${host}`,
+  alsoOff: (names: string) => `Also off: ${names}.`,
+  ownServers: "your own servers",
+  copyCommand: (command: string) => `Copy ${command}`,
 };

@@ -7,6 +7,7 @@ import { runQuery, sessionQuery } from "../api/queries.ts";
 import { fetchSession } from "../api/session.ts";
 import { storeRun } from "../api/store-run.ts";
 import { followLiveEvents, type LiveMessage } from "./live-stream.ts";
+import { readAgain } from "./read-again.ts";
 import { CONNECTION_KEY, TRAY_KEY } from "./tray-query.ts";
 import { fromEvent, fromRun, isOpen, putRun, type TrayRuns } from "./tray-runs.ts";
 
@@ -30,8 +31,7 @@ function applyMessage(queryClient: QueryClient, message: LiveMessage): void {
   }
   queryClient.setQueryData(CONNECTION_KEY, message.isConnected);
   // Events between the reading of the list and the opening of the stream are in neither, so the list is read again.
-  if (message.isConnected) void queryClient.invalidateQueries({ queryKey: TRAY_KEY });
-  if (message.isConnected) void queryClient.invalidateQueries({ queryKey: ["runs", "list"] });
+  if (message.isConnected) for (const queryKey of [TRAY_KEY, ["runs", "list"]]) void readAgain(queryClient, queryKey);
 }
 
 function applyEvent(queryClient: QueryClient, event: RunEvent): void {

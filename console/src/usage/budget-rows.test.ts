@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { budgetRows } from "./budget-rows.ts";
 
-const budget = { of: "tenant" as const, key_id: null, name: null, balance: null, day: null, total: null };
+const budget = { of: "tenant" as const, key_id: null, name: null, balance: null, hour: null, day: null, total: null };
 
 it("splits a limit into used, held and left, to the micro-dollar", () => {
   const month = { limit: 250, used: 182.770001, held: 0.37 };
@@ -17,8 +17,8 @@ it("warns at nine tenths, and says when a limit is reached", () => {
 
 it("has a row for each period with a limit and none for the others", () => {
   const spending = { limit: 1, used: 0, held: 0 };
-  expect(budgetRows([{ ...budget, day: spending, month: spending }]).map(({ period }) => period)).toEqual([
-    ...["month", "day"],
-  ]);
+  expect(
+    budgetRows([{ ...budget, hour: spending, day: spending, month: spending }]).map(({ period }) => period),
+  ).toEqual(["month", "day", "hour"]);
   expect(budgetRows([{ ...budget, month: null, balance: 5 }])).toEqual([]);
 });

@@ -3,7 +3,7 @@ import type { UsageReport } from "@gesso/client";
 import { toMicros } from "./group-usage.ts";
 
 type Budget = UsageReport["budgets"][number];
-export type BudgetPeriod = "day" | "month" | "total";
+export type BudgetPeriod = "hour" | "day" | "month" | "total";
 type BudgetHolder = "tenant" | "key" | "token";
 export type BudgetRow = {
   id: string;
@@ -19,7 +19,7 @@ export type BudgetRow = {
   state: "ok" | "warn" | "bad";
 };
 
-const PERIODS: BudgetPeriod[] = ["month", "day", "total"];
+const PERIODS: BudgetPeriod[] = ["month", "day", "hour", "total"];
 const HOLDERS: BudgetHolder[] = ["tenant", "key", "token"];
 const WARN_SHARE = 0.9;
 

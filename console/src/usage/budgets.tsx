@@ -102,6 +102,7 @@ const nextMonth = (now: number) => {
 
 function ReachedNotice({ row, name, now }: { row: BudgetRow; name: string; now: number }) {
   const sentence = {
+    hour: words.untilHour,
     day: words.untilDay,
     month: words.untilMonth(formatLongDay(nextMonth(now))),
     total: words.untilRaised,

@@ -1,7 +1,6 @@
 // Stacked bars per day or month. The drawing is for the eye; a table with the same numbers follows for screen readers.
-import { useRef } from "react";
+import { type RefObject, useLayoutEffect, useRef, useState } from "react";
 import { formatMoney } from "../format/money.ts";
-import { useWidth } from "../parts/use-width.ts";
 import { text } from "../text/text.ts";
 import { CHART_HEIGHT, layoutBars } from "./bar-layout.ts";
 import { formatDay, formatLongDay, formatLongMonth, formatMonth } from "./date-range.ts";
@@ -127,4 +126,18 @@ function ChartTable({ usage, measure, title, names, isMonthly }: UsageChartProps
       </tbody>
     </table>
   );
+}
+
+/** The width of an element in CSS pixels, for drawings whose text must not be scaled. 0 until it is known. */
+function useWidth(ref: RefObject<HTMLElement | null>): number {
+  const [width, setWidth] = useState(0);
+  useLayoutEffect(() => {
+    const element = ref.current;
+    if (!element) return;
+    setWidth(element.clientWidth);
+    const observer = new ResizeObserver(() => setWidth(element.clientWidth));
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, [ref]);
+  return width;
 }

@@ -1,5 +1,4 @@
 // The four figures that lead the page: spend, runs, share of completed runs, and stored files.
-
 import type { UsageReport } from "@gesso/client";
 import { formatBytes } from "../format/bytes.ts";
 import { formatMoney } from "../format/money.ts";

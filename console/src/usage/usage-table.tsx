@@ -1,5 +1,4 @@
 // The groups of the chart as a table. Its sums are those of the report.
-
 import { formatMoney } from "../format/money.ts";
 import { classNames } from "../parts/class-names.ts";
 import tableStyles from "../parts/table.module.css";

@@ -16,10 +16,10 @@ import styles from "./delivery.module.css";
 import { curlCommand } from "./delivery-facts.ts";
 import { DeliveryState } from "./delivery-state.tsx";
 import { endpointName } from "./endpoint-name.ts";
+import { ExactBody } from "./exact-body.tsx";
+import { FailureNotice } from "./failure-notice.tsx";
 import { RequestTab } from "./request-tab.tsx";
-import { ResponseTab } from "./response-tab.tsx";
-import { VerifyTab } from "./verify-tab.tsx";
-import { deliveryQuery } from "./webhook-queries.ts";
+import { deliveryQuery, endpointsQuery } from "./webhook-queries.ts";
 
 const words = text.webhooks;
 const ID_LENGTH = 8;
@@ -119,3 +119,61 @@ export const isTyping = ({ target, ctrlKey, metaKey, altKey }: KeyboardEvent): b
   metaKey ||
   altKey ||
   (target instanceof Element && target.closest("input, textarea, select, [role=dialog], [role=menu]") !== null);
+
+const responseTabWords = text.webhooks;
+
+type ResponseTabProps = {
+  delivery: WebhookDeliveryDetails;
+  attempt: WebhookDeliveryDetails["log"][number] | undefined;
+};
+
+/** What the receiver returned to one attempt, as text. */
+function ResponseTab({ delivery, attempt }: ResponseTabProps) {
+  if (!attempt) return <p className={styles.caption}>{responseTabWords.nextNow}</p>;
+  return (
+    <>
+      <p className={styles.caption}>
+        {responseTabWords.responseOf(attempt.attempt)} · {attempt.status ?? responseTabWords.noResponse}
+        {attempt.response && ` · ${responseTabWords.responseCut}`}
+      </p>
+      {attempt.response ? (
+        <ExactBody body={attempt.response} label={responseTabWords.responseOf(attempt.attempt)} />
+      ) : (
+        attempt.status !== null && <p className={styles.caption}>{responseTabWords.responseEmpty}</p>
+      )}
+      <FailureNotice delivery={delivery} />
+    </>
+  );
+}
+
+const verifyTabWords = text.webhooks;
+const SAMPLE = `import { unwrap } from "@gesso/client/webhooks";
+
+// body: the raw text of the request, before any parsing. secret: the signing secret of the endpoint
+const event = await unwrap(body, request.headers, secret);`;
+
+/** How the receiver checks that a message comes from Gesso. */
+function VerifyTab({ delivery }: { delivery: WebhookDeliveryDetails }) {
+  const { data: endpoints } = useQuery(endpointsQuery);
+  const keysUrl = endpoints?.find(({ id }) => id === delivery.webhook_id)?.public_keys_url;
+  return (
+    <>
+      <p className={styles.caption}>{verifyTabWords.verifyWhy}</p>
+      <div>
+        <div className={styles.bodyHead}>
+          <span className={styles.grow}>TypeScript</span>
+          <CopyButton value={SAMPLE} label={text.common.copy} isIconOnly />
+        </div>
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls is reachable by keyboard */}
+        <pre className={styles.code} tabIndex={0}>
+          {SAMPLE}
+        </pre>
+      </div>
+      {keysUrl && (
+        <p className={styles.caption}>
+          {verifyTabWords.verifyKeys} <span className="mono">{keysUrl}</span>
+        </p>
+      )}
+    </>
+  );
+}

@@ -1,5 +1,4 @@
 // A body exactly as it was sent: every character, with colours for keys and texts.
-
 import styles from "./delivery.module.css";
 import { splitJson } from "./json-parts.ts";
 

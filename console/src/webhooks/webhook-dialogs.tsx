@@ -13,10 +13,14 @@ import type {
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { client } from "../api/client.ts";
 import { ManagementDialog } from "../forms/management-dialog.tsx";
+import { Button } from "../parts/button.tsx";
 import { ConfirmDialog } from "../parts/confirm-dialog.tsx";
+import { CopyButton } from "../parts/copy-button.tsx";
+import { Dialog, DialogBody, DialogFooter } from "../parts/dialog.tsx";
+import { Notice } from "../parts/notice.tsx";
 import { text } from "../text/text.ts";
+import styles from "./delivery.module.css";
 import { endpointName } from "./endpoint-name.ts";
-import { SecretDialog } from "./secret-dialog.tsx";
 
 export type WebhookDialog =
   | { kind: "create" }
@@ -183,5 +187,33 @@ function RemoveDialog({ endpoint, onClose, onRemoved }: RemoveDialogProps) {
     >
       <p>{words.removeWhy}</p>
     </ConfirmDialog>
+  );
+}
+
+const secretDialogWords = text.webhooks;
+
+/** Shows a signing secret, once. It is in the state of this dialog only, so it is gone when the dialog closes. */
+function SecretDialog({ secret, onClose }: { secret: string | null; onClose(): void }) {
+  return (
+    <Dialog title={secretDialogWords.secretTitle} isWide isDismissable={false} onClose={onClose}>
+      <DialogBody>
+        {secret === null ? (
+          <Notice kind="info" title={secretDialogWords.secretGone} />
+        ) : (
+          <>
+            <p>{secretDialogWords.secretWhy}</p>
+            <div className={styles.secret}>
+              <code className="mono">{secret}</code>
+              <CopyButton value={secret} label={text.common.copy} />
+            </div>
+          </>
+        )}
+      </DialogBody>
+      <DialogFooter>
+        <Button kind="primary" onClick={onClose}>
+          {secretDialogWords.secretDone}
+        </Button>
+      </DialogFooter>
+    </Dialog>
   );
 }

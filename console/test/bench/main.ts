@@ -1,4 +1,4 @@
-// `npm run bench:console`: how long a person waits for the console, beside the bounds of the acceptance criteria and
+// `npm run bench -- console`: how long a person waits for the console, beside the bounds of the acceptance criteria and
 // the figures of the last time. It needs a quiet machine and never fails for a figure: the tests count work instead.
 // `--runs N` sets the number of runs in the gallery, `--only NAME` takes the figures of one part.
 import { fileURLToPath } from "node:url";

@@ -15,7 +15,7 @@ test("the default behaviour applies to all jobs, and a directive overrides it", 
   expect((await rig.waitUntilEnded(spared.body.id)).status).toBe("succeeded");
 });
 
-test("it survives a restart and is replaced as a whole", async () => {
+test("the behaviour survives a restart and is replaced as a whole", async () => {
   const rig = await startSandboxHarness();
   await rig.call("PUT", "/v1/behaviour", { delay: 0, refuse: true });
   await rig.restart();

@@ -67,7 +67,7 @@ describe("class C, blind/", () => {
 });
 
 describe("a reference", () => {
-  test("of a replay/ job is not listed either", async () => {
+  test("of a job of class replay/ is not listed", async () => {
     const rig = await startSandboxHarness();
     await rig.post({ reference: "r1" });
     expect((await rig.call("GET", "/v1/jobs?reference=r1")).body).toEqual({ data: [] });

@@ -52,7 +52,7 @@ test.each([
   expect(textOf(data)).toContain(text);
 });
 
-test("garbage affects data too", async () => {
+test("the directive garbage damages the data of a description", async () => {
   const rig = await startSandboxHarness();
   const { data } = await runToSuccess(rig, {
     task,

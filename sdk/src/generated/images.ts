@@ -82,7 +82,7 @@ export type ImagesCombineGemini25Input = RunFields & {
 export type ImagesCombineNanobananaInput = ImagesCombineGemini25Input;
 
 /** Input of `images.describe`. */
-export type ImagesDescribeInput = RunFields & {
+export type ImagesDescribeInput = ImageFields & {
   /** Source image */
   image_url?: ImageSource;
   /** Run whose image to describe. It becomes the parent */
@@ -452,7 +452,7 @@ export type Images = {
   /**
    * Describe an image.
    * - Send at least one of image_url, run_id, image.
-   * @example await client.images.describe({ image_url: "https://example.com/desk.png", detail: "short", sync: true })
+   * @example await client.images.describe({ image_url: "https://example.com/desk.png", detail: "short" })
    */
   describe: RunFormOperation<ImagesDescribeInput, Description, FinishedRun & Required<Pick<Description, "description" | "tags" | "prompt" | "width" | "height">>, ImagesDescribeForm>;
   edit: {
@@ -639,6 +639,7 @@ export function imagesOf(connection: Connection): Images {
       bodies: "json form",
       images: imageSources,
       takesIdempotencyKey: true,
+      isSyncByDefault: true,
       fields: { image_url: imageInput, run_id: uuid, output_index: integer(0, 1000), frame: enumOf("first", "last"), image: file, detail: enumOf("short", "normal", "long"), language: text(0, 64), ...run },
       rules: [anyRequired("image_url", "run_id", "image")],
     }),

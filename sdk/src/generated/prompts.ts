@@ -5,7 +5,7 @@ import { anyRequired } from "../field-rules.ts";
 import { arrayOf, boolean, enumOf, integer, number, object, text, uuid } from "../schema-builders.ts";
 import type { CallOptions } from "../settings.ts";
 import type { FinishedRun } from "../wait-for-run.ts";
-import type { Enhancement, Prompt, PromptPage, RunFields } from "./shapes.ts";
+import type { Enhancement, ImageFields, Prompt, PromptPage } from "./shapes.ts";
 
 /** Input of `prompts.create`. */
 export type PromptsCreateInput = {
@@ -20,7 +20,7 @@ export type PromptsCreateInput = {
 };
 
 /** Input of `prompts.enhance`. */
-export type PromptsEnhanceInput = RunFields & {
+export type PromptsEnhanceInput = ImageFields & {
   /** Prompt to enhance, 1 to 8,000 characters */
   prompt: string;
   /** Model that the prompt is for. Default: flux-dev. Default "flux-dev" */
@@ -79,7 +79,7 @@ export type Prompts = {
   delete: (id: string, options?: CallOptions) => Call<Prompt>;
   /**
    * Enhance a prompt with details for a better image.
-   * @example await client.prompts.enhance({ prompt: "a cat", style: "watercolour", sync: true })
+   * @example await client.prompts.enhance({ prompt: "a cat", style: "watercolour" })
    */
   enhance: RunOperation<PromptsEnhanceInput, Enhancement, FinishedRun & Required<Pick<Enhancement, "enhanced_prompt" | "changes">>>;
   /**
@@ -127,6 +127,7 @@ export function promptsOf(connection: Connection): Prompts {
       path: "/api/v1/prompts/enhance",
       bodies: "json",
       takesIdempotencyKey: true,
+      isSyncByDefault: true,
       required: ["prompt"],
       fields: { prompt: text(1, 8000), model_type: enumOf("flux-dev", "vendorb-imagen4", "flux-kontext-max", "vendora", "wan-image-2.1", "wan-image-2.2", "flux-kontext-multi", "nanobanana", "qwen-image-edit", "gemini-2.5", "vendorc"), style: text(0, 200), language: text(0, 64), seed: integer(0, 4294967295), ...run },
     }),

@@ -42,7 +42,7 @@ export type SourceFields = {
 export type RunType = "background-removal" | "character-generation" | "combine" | "describe" | "extract" | "generative-remove" | "image-edit" | "image-generation" | "mask-edit" | "mask-upload" | "prompt-enhancement" | "reference-generation" | "reframe" | "segment" | "upload" | "upscale" | "variation" | "video-generation" | (string & {});
 
 /** Code of an error. A newer server can add more. */
-export type ErrorCode = "ambiguous_credentials" | "asset_expired" | "asset_not_found" | "asset_unavailable" | "authentication_required" | "canceled_by_user" | "concurrency_limit_reached" | "confirmation_required" | "conflict" | "content_refused" | "cross_site_request" | "dependency_unavailable" | "event_position_lost" | "frame_unavailable" | "headers_too_large" | "idempotency_in_progress" | "idempotency_key_invalid" | "idempotency_key_reused" | "image_animated_not_supported" | "image_too_many_pixels" | "image_too_small" | "image_undecodable" | "insufficient_credits" | "insufficient_scope" | "internal_error" | "invalid_api_key" | "invalid_cursor" | "invalid_json" | "invalid_token" | "login_too_old" | "mask_mismatch" | "method_not_allowed" | "model_not_found" | "model_unavailable" | "output_not_found" | "payload_too_large" | "permission_denied" | "prompt_not_found" | "provider_error" | "provider_outcome_unknown" | "provider_output_invalid" | "provider_rejected_input" | "provider_timeout" | "rate_limited" | "request_timeout" | "route_not_found" | "run_canceled" | "run_deleted" | "run_not_cancelable" | "run_not_found" | "run_not_ready" | "run_not_repeatable" | "run_timeout" | "service_overloaded" | "session_required" | "sign_in_code_invalid" | "sign_in_failed" | "source_fetch_failed" | "source_not_image" | "source_run_failed" | "source_too_large" | "spend_limit_reached" | "storage_failed" | "storage_quota_exceeded" | "sync_timeout" | "tenant_suspended" | "token_expired" | "too_many_parts" | "tree_too_deep" | "unsupported_content_encoding" | "unsupported_image_format" | "unsupported_media_type" | "unsupported_parameter" | "url_not_allowed" | "validation_error" | "webhook_url_not_allowed" | (string & {});
+export type ErrorCode = "ambiguous_credentials" | "asset_expired" | "asset_not_found" | "asset_unavailable" | "authentication_required" | "canceled_by_user" | "concurrency_limit_reached" | "confirmation_required" | "conflict" | "content_refused" | "cross_site_request" | "dependency_unavailable" | "event_position_lost" | "frame_unavailable" | "headers_too_large" | "idempotency_in_progress" | "idempotency_key_invalid" | "idempotency_key_reused" | "image_animated_not_supported" | "image_too_many_pixels" | "image_too_small" | "image_undecodable" | "insufficient_credits" | "insufficient_scope" | "internal_error" | "invalid_api_key" | "invalid_cursor" | "invalid_json" | "invalid_token" | "login_too_old" | "mask_mismatch" | "method_not_allowed" | "model_not_found" | "model_unavailable" | "output_not_found" | "payload_too_large" | "permission_denied" | "price_unknown" | "prompt_not_found" | "provider_error" | "provider_outcome_unknown" | "provider_output_invalid" | "provider_rejected_input" | "provider_timeout" | "rate_limited" | "request_timeout" | "route_not_found" | "run_canceled" | "run_deleted" | "run_not_cancelable" | "run_not_found" | "run_not_ready" | "run_not_repeatable" | "run_timeout" | "service_overloaded" | "session_required" | "sign_in_code_invalid" | "sign_in_failed" | "source_fetch_failed" | "source_not_image" | "source_run_failed" | "source_too_large" | "spend_limit_reached" | "storage_failed" | "storage_quota_exceeded" | "sync_timeout" | "tenant_suspended" | "token_expired" | "too_many_parts" | "tree_too_deep" | "unsupported_content_encoding" | "unsupported_image_format" | "unsupported_media_type" | "unsupported_parameter" | "url_not_allowed" | "validation_error" | "webhook_url_not_allowed" | (string & {});
 
 /** Permission of a key or token: a resource with read, write or both. */
 export type Scope = "*" | "*:read" | `${"agents" | "audit" | "catalogue" | "content" | "events" | "images" | "keys" | "members" | "models" | "prompts" | "provenance" | "runs" | "tenants" | "tokens" | "usage" | "videos" | "webhooks"}:${"read" | "write" | "*"}`;
@@ -158,6 +158,8 @@ export type AccessLimits = {
   waiters?: number | null;
   /** Concurrent event streams, per process. Further streams are refused with 429 */
   streams?: number | null;
+  /** Maximum cost of the runs of an hour in UTC, in US dollars */
+  spend_per_hour?: number | null;
   /** Maximum cost of the runs of a UTC day, in US dollars */
   spend_per_day?: number | null;
   /** Maximum cost of the runs of a UTC month, in US dollars */
@@ -188,7 +190,7 @@ export type Attempt = {
   /** Name of the model at the provider */
   upstream: string | null;
   /** unknown: the request was sent and its outcome is not known */
-  state: "intent" | "submitted" | "succeeded" | "failed" | "unknown" | "abandoned" | (string & {});
+  state: "intent" | "submitted" | "succeeded" | "failed" | "unknown" | (string & {});
   /** Method, path and parameters of the request to the provider, without URLs, secrets and files */
   request: Record<string, unknown> | null;
   error: Fault | null;
@@ -259,10 +261,14 @@ export type CatalogueOffer = {
   upstream: string;
   /** Whether Gesso tries this offer first for its task and model */
   preferred: boolean;
-  /** Price per unit in US dollars. null if unknown */
+  /** Price per unit in US dollars of a request without options that change it. null if unknown */
   price: number | null;
   /** Unit of the price */
   per: "image" | "megapixel" | "second" | "call" | (string & {});
+  /** Whether `price` is a bound: several units are counted, or only the provider's response tells the amount */
+  at_most: boolean;
+  /** The whole price. null if unknown */
+  price_table: PriceTable | null;
   /** quick: a few seconds; usual: up to 30 s; slow: minutes */
   latency: "quick" | "usual" | "slow" | (string & {});
   /** Failover group. null: the offer has no failover */
@@ -374,11 +380,13 @@ export type Estimate = {
   amount: number | null;
   /** Whether all prices are known */
   known: boolean;
-  /** Breakdown of the amount, one item per job */
+  /** Whether `amount` is a bound: the provider's response decides what the run costs, and it may cost less */
+  at_most: boolean;
+  /** Breakdown of the amount, one item for each unit of the price of each job */
   basis: Array<{
       /** Task, model and unit of the item */
       what: string;
-      /** Number of units: images, megapixels, seconds of video or calls */
+      /** Number of units, such as images, megapixels, seconds of video or calls */
       quantity: number;
       /** Price per unit in US dollars. null if unknown */
       unit_price: number | null;
@@ -875,6 +883,31 @@ export type PauseList = {
     }>;
 };
 
+/** API response: PriceRow */
+export type PriceRow = {
+  /** Unit that is counted, such as image, second, output_token or compute_second */
+  of: string;
+  /** US dollars per unit */
+  usd: number;
+  /** Parameters of the request with the values that the row is for */
+  when?: Record<string, unknown>;
+  /** The row is for results with at most as many pixels */
+  up_to_pixels?: number;
+};
+
+/** API response: PriceTable */
+export type PriceTable = {
+  /** Prices of units. Of the rows with the same unit, the first that fits the request counts */
+  rows: PriceRow[];
+  /** The most that a request can cost, if only the provider's response tells the amount. It is reserved */
+  most: PriceRow[] | null;
+  /** Day on which the source stated the price */
+  as_of: string | null;
+  source: string | null;
+  /** official: the provider says so; third_party: other sources do; inferred: derived from other prices; operator: set in gesso.yaml */
+  confidence: "official" | "third_party" | "inferred" | "operator" | (string & {});
+};
+
 /** API response: Prompt */
 export type Prompt = {
   /** ID of the prompt */
@@ -1177,7 +1210,7 @@ export type RunExplanation = {
       provider: string;
       /** Name of the model at the provider */
       upstream: string | null;
-      state: "intent" | "submitted" | "succeeded" | "failed" | "unknown" | "abandoned" | (string & {});
+      state: "intent" | "submitted" | "succeeded" | "failed" | "unknown" | (string & {});
       /** Expected charge of the provider in US dollars. null: unknown */
       price: number | null;
       /** How many requests with the same idempotency key were sent, as far as the workers reported it. A worker that dies while it sends reports nothing */
@@ -1216,6 +1249,9 @@ export type RunExplanation = {
           of: "tenant" | "key" | (string & {});
           /** Remaining prepaid balance. null if the tenant is not prepaid */
           balance: number | null;
+          /** Used this hour, with reserves */
+          hour_used: number;
+          hour_limit: number | null;
           /** Used today, with reserves */
           day_used: number;
           day_limit: number | null;
@@ -1573,6 +1609,8 @@ export type TenantLimits = {
   waiters?: number | null;
   /** Concurrent event streams, per process. Further streams are refused with 429 */
   streams?: number | null;
+  /** Maximum cost of the runs of an hour in UTC, in US dollars */
+  spend_per_hour?: number | null;
   /** Maximum cost of the runs of a UTC day, in US dollars */
   spend_per_day?: number | null;
   /** Maximum cost of the runs of a UTC month, in US dollars */
@@ -1634,6 +1672,15 @@ export type TenantUsage = {
   open_runs: number;
   /** Remaining prepaid balance in US dollars. null if the tenant is not prepaid */
   balance: number | null;
+  /** Limit of the current hour in UTC. null: no limit */
+  hour: {
+      /** Limit in US dollars */
+      limit: number;
+      /** Cost of ended runs plus reserves of open runs, in US dollars */
+      used: number;
+      /** Part of `used` that open runs have reserved, in US dollars */
+      held: number;
+    } | null;
   /** Limit of the current UTC day. null: no limit */
   day: {
       /** Limit in US dollars */
@@ -1765,6 +1812,15 @@ export type UsageReport = {
       name: string | null;
       /** Remaining prepaid balance in US dollars. null if the tenant is not prepaid */
       balance: number | null;
+      /** Limit of the current hour in UTC. null: no limit */
+      hour: {
+          /** Limit in US dollars */
+          limit: number;
+          /** Cost of ended runs plus reserves of open runs, in US dollars */
+          used: number;
+          /** Part of `used` that open runs have reserved, in US dollars */
+          held: number;
+        } | null;
       /** Limit of the current UTC day. null: no limit */
       day: {
           /** Limit in US dollars */

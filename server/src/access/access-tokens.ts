@@ -1,13 +1,12 @@
 // Access tokens issued by this server: short-lived, with at most the rights of the key that requested them, and invalid
 // once the key is. Only this server verifies them, so a symmetric signature (HMAC) is enough.
 import { type JWTPayload, SignJWT } from "jose";
+import type { Token } from "../contract/schemas/access.ts";
+import { TOKEN_SCOPES } from "../contract/token-scopes.ts";
 import type { Caller } from "../db/access/caller.ts";
-import { Fault } from "../faults.ts";
-import type { TokenRequest } from "../kit/access-services.ts";
-import type { Clock } from "../kit/clock.ts";
-import type { Token } from "../kit/schemas/access.ts";
-import type { SecretKeys } from "../kit/secret-keys.ts";
-import { TOKEN_SCOPES } from "../kit/token-scopes.ts";
+import { Fault } from "../faults/faults.ts";
+import type { Clock } from "../runtime/clock.ts";
+import type { SecretKeys } from "../runtime/secret-keys.ts";
 import type { ApiKeyLookup } from "./api-key-lookup.ts";
 import { intersectScopes, missingScopes } from "./scopes.ts";
 import { verifyToken } from "./verify-token.ts";
@@ -17,8 +16,16 @@ const AUDIENCE = "urn:gesso:api";
 const ALGORITHM = "HS256";
 const TOKEN_TYPE = "at+jwt";
 
+export type AccessTokenInput = {
+  expires_in: number;
+  end_user: string;
+  scopes: string[];
+  origin?: string | undefined;
+  max_spend?: number | undefined;
+};
+
 export type AccessTokens = {
-  issue(caller: Caller, request: TokenRequest, tokenId: string): Promise<Token>;
+  issue(caller: Caller, request: AccessTokenInput, tokenId: string): Promise<Token>;
   authenticate(token: string, origin: string | null): Promise<Caller>;
 };
 

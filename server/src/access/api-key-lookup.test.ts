@@ -62,7 +62,6 @@ describe("the lookup of a key", () => {
         expires_at,
         grants_until: expires_at,
         token: null,
-        first_key_id: null,
         tenant: { weight: 3, limits: { open_runs: 9 } },
       },
     };

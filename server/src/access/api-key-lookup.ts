@@ -2,8 +2,8 @@
 import { findKeyHolder, type KeyHolder, recordKeyUse } from "../db/access/api-keys.ts";
 import type { Caller } from "../db/access/caller.ts";
 import type { Database } from "../db/connect.ts";
-import { Fault } from "../faults.ts";
-import type { Clock } from "../kit/clock.ts";
+import { Fault } from "../faults/faults.ts";
+import type { Clock } from "../runtime/clock.ts";
 import { createExpiringCache } from "./expiring-cache.ts";
 import { intersectScopes, listGrantableScopes, missingScopes } from "./scopes.ts";
 

@@ -1,7 +1,7 @@
 // Authentication. The syntax of a credential is checked before any lookup, so malformed ones cost no database query.
 import { z } from "zod";
 import type { Caller } from "../db/access/caller.ts";
-import { Fault } from "../faults.ts";
+import { Fault } from "../faults/faults.ts";
 import { type AccessTokens, OWN_ISSUER } from "./access-tokens.ts";
 import { hashApiKey, hasValidApiKeySyntax } from "./api-key.ts";
 import type { ApiKeyLookup } from "./api-key-lookup.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { startTestDatabase, type TestDatabase } from "../../test/support/test-database.ts";
-import { systemClock } from "../kit/system-clock.ts";
+import { systemClock } from "../runtime/system-clock.ts";
 import { generateApiKey, hashApiKey } from "./api-key.ts";
 import { createApiKeyLookup } from "./api-key-lookup.ts";
 import { bootstrapFirstKey } from "./bootstrap-first-key.ts";

@@ -7,9 +7,9 @@
 import { createHmac, randomBytes } from "node:crypto";
 import { decodeProtectedHeader } from "jose";
 import * as oidc from "openid-client";
-import { Fault } from "../faults.ts";
-import type { Clock } from "../kit/clock.ts";
-import type { SecretKeys } from "../kit/secret-keys.ts";
+import { Fault } from "../faults/faults.ts";
+import type { Clock } from "../runtime/clock.ts";
+import type { SecretKeys } from "../runtime/secret-keys.ts";
 import type { SignIn } from "./console-sessions.ts";
 import type { ConsoleIssuer, Issuers } from "./issuers.ts";
 import { isProtected } from "./jwks.ts";
@@ -25,12 +25,12 @@ const MAX_RETURN_PATH = 500;
 
 export type ConsoleLogin = {
   /** `cookie` must come back with the response of the identity provider. `isAgain`: ask for the password again. */
-  start(issuerId: string, request: LoginRequest): Promise<{ url: string; cookie: string }>;
+  start(issuerId: string, request: LoginStart): Promise<{ url: string; cookie: string }>;
   /** `query` is the query string with which the identity provider sends the browser back. */
   finish(issuerId: string, query: string, cookie: string | undefined): Promise<FinishedLogin>;
 };
 /** `replacedDigest`: of the session that the browser has, whose cookie it does not send on the way back. */
-type LoginRequest = { returnTo: string | undefined; isAgain: boolean; replacedDigest: Buffer | undefined };
+type LoginStart = { returnTo: string | undefined; isAgain: boolean; replacedDigest: Buffer | undefined };
 type FinishedLogin = { signIn: SignIn; returnTo: string; replacedDigest: Buffer | undefined };
 type HttpFetch = (
   url: string,
@@ -170,7 +170,7 @@ function authenticateClient(secret: string | undefined): oidc.ClientAuth {
   };
 }
 
-type LoginInProgress = Omit<LoginRequest, "returnTo"> & { startedAt: number; returnTo: string };
+type LoginInProgress = Omit<LoginStart, "returnTo"> & { startedAt: number; returnTo: string };
 
 /** All parts are covered by the derived state, so that a changed cookie does not match the response. */
 const writeLogin = ({ startedAt, isAgain, returnTo, replacedDigest }: LoginInProgress): string =>

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createTestTenant, type TenantOptions } from "../../test/support/tenants.ts";
 import { startTestDatabase, type TestDatabase } from "../../test/support/test-database.ts";
 import type { Caller } from "../db/access/caller.ts";
-import { Fault } from "../faults.ts";
+import { Fault } from "../faults/faults.ts";
 import { createApiKeyLookup } from "./api-key-lookup.ts";
 import { type ConsoleSessions, createConsoleSessions, type SignIn, signInWithKey } from "./console-sessions.ts";
 import type { Issuers } from "./issuers.ts";

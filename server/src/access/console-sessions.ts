@@ -1,7 +1,7 @@
 // Sessions of the console: the third kind of credential, beside API keys and tokens. A session has at most the rights
 // of the key or the identity provider that it came from. They are read anew with every request, so a session ends
 // within 5 s after its key is revoked or its member is removed.
-import type { Caller, SignInMethod } from "../db/access/caller.ts";
+import type { Caller } from "../db/access/caller.ts";
 import {
   type ConsoleSessionRow,
   deleteConsoleSession,
@@ -16,8 +16,9 @@ import {
   takeConsoleCode,
 } from "../db/access/console-sessions.ts";
 import type { Database } from "../db/connect.ts";
-import { Fault } from "../faults.ts";
-import type { Clock, Ids } from "../kit/clock.ts";
+import type { SignInMethod } from "../db/typed-columns.ts";
+import { Fault } from "../faults/faults.ts";
+import type { Clock, Ids } from "../runtime/clock.ts";
 import type { ApiKeyLookup } from "./api-key-lookup.ts";
 import type { Authenticator, Credentials } from "./authentication.ts";
 import { recentLoginUntil } from "./recent-login.ts";

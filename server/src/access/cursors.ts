@@ -1,8 +1,8 @@
 // Pagination cursors: signed, bound to one list, tenant and filter, and valid for one day.
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
-import { Fault } from "../faults.ts";
-import type { Clock } from "../kit/clock.ts";
-import type { SecretKeys } from "../kit/secret-keys.ts";
+import { Fault } from "../faults/faults.ts";
+import type { Clock } from "../runtime/clock.ts";
+import type { SecretKeys } from "../runtime/secret-keys.ts";
 
 /** How long a signed cursor is accepted. */
 export const SIGNATURE_VALID_MS = 24 * 60 * 60 * 1000;

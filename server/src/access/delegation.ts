@@ -1,9 +1,10 @@
 // Delegation: a credential can grant at most its own scopes, limits and expiry, and a key made with a key is its child.
 // A key that limits or keys above it bind manages only its descendants: other keys are no way
 // out of its limits.
+
+import type { JsonObject } from "../contract/schemas/run.ts";
 import { type Caller, limitHolders } from "../db/access/caller.ts";
-import { Fault } from "../faults.ts";
-import type { JsonObject } from "../kit/schemas/run.ts";
+import { Fault } from "../faults/faults.ts";
 import { listGrantableScopes, missingScopes } from "./scopes.ts";
 
 export type DelegatedPermissions = { scopes: readonly string[]; limits: JsonObject; expires_at: Date | null };

@@ -1,6 +1,6 @@
 // Cache of credential lookups with a time to live of 4 s. A revoked credential is refused within 5 s by every process,
 // and at once by the process that revoked it.
-import type { Clock } from "../kit/clock.ts";
+import type { Clock } from "../runtime/clock.ts";
 
 /** Counted from the start of the lookup. The remaining second is for requests in flight. */
 const TIME_TO_LIVE_MS = 4000;

@@ -3,7 +3,7 @@ import { v7 } from "uuid";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createCallerRecord } from "../../test/support/tenants.ts";
 import { startTestDatabase, type TestDatabase } from "../../test/support/test-database.ts";
-import { Identity } from "../kit/schemas/access.ts";
+import { Identity } from "../contract/schemas/access.ts";
 import { describeCaller } from "./identity.ts";
 
 let database: TestDatabase;

@@ -1,8 +1,9 @@
 // Who a caller is, and what its credential permits: for interfaces that show or hide what a person may do.
+
+import type { AccessLimits, Identity, TenantLimits } from "../contract/schemas/access.ts";
 import type { Caller } from "../db/access/caller.ts";
 import { findTenant } from "../db/access/tenants.ts";
-import { Fault } from "../faults.ts";
-import type { AccessLimits, Identity, TenantLimits } from "../kit/schemas/access.ts";
+import { Fault } from "../faults/faults.ts";
 import type { RequestContext } from "./request-context.ts";
 
 export async function describeCaller({

@@ -138,7 +138,7 @@ describe("a required claim", () => {
     expect(await query("select role from members where user_id = $1", [`corp:${sub}`])).toEqual([]);
   });
 
-  it("is checked for a sign-in to the console too", async () => {
+  it("is checked for a sign-in to the console", async () => {
     const issuers = open({ ...required, console: { client_id: "console" } });
     const own = issuers.findConsoleIssuer("corp")!;
     await expect(issuers.identify(own, { sub: v7(), groups: "gesso" })).rejects.toMatchObject({

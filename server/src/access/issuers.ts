@@ -2,13 +2,13 @@
 // claim alone never selects a tenant.
 import type { JWTPayload } from "jose";
 import { z } from "zod";
+import { ROLES } from "../contract/schemas/access.ts";
 import type { Caller, ResourceOwner } from "../db/access/caller.ts";
 import type { ProviderLogout } from "../db/access/console-sessions.ts";
 import { findMemberIdentity, insertMemberOnFirstUse, type MemberIdentity } from "../db/access/members.ts";
 import type { Database } from "../db/connect.ts";
-import { Fault } from "../faults.ts";
-import type { Clock } from "../kit/clock.ts";
-import { ROLES } from "../kit/schemas/access.ts";
+import { Fault } from "../faults/faults.ts";
+import type { Clock } from "../runtime/clock.ts";
 import { createExpiringCache } from "./expiring-cache.ts";
 import { createJwks, type HttpGet, isProtected } from "./jwks.ts";
 import { verifyLogoutToken } from "./logout-token.ts";

@@ -1,8 +1,8 @@
 // The JWK set of an issuer. It is fetched again when a token names an unknown key, at most every 30 seconds. While the
 // issuer is unreachable, the cached set is used for up to a day.
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from "jose";
-import { Fault } from "../faults.ts";
-import type { Clock } from "../kit/clock.ts";
+import { Fault } from "../faults/faults.ts";
+import type { Clock } from "../runtime/clock.ts";
 
 const MIN_REFRESH_INTERVAL_MS = 30_000;
 /** An older set is refreshed in the background; a set older than the second limit is refreshed before use. */

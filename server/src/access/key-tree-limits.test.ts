@@ -2,6 +2,7 @@
 // above them. `KEY_TREE_ROUNDS` repeats the rounds.
 import { v7 } from "uuid";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openKeys } from "../../test/support/key-operations.ts";
 import { createManualClock } from "../../test/support/manual-clock.ts";
 import { createTestTenant } from "../../test/support/tenants.ts";
 import { startTestDatabase, type TestDatabase } from "../../test/support/test-database.ts";
@@ -10,11 +11,10 @@ import { connectDatabase, type Database } from "../db/connect.ts";
 import { listBudgets } from "../db/money/budgets.ts";
 import { findLedgerViolations } from "../db/money/ledger-check.ts";
 import { insertRun, type NewRun } from "../db/runs/insert-run.ts";
-import { Fault } from "../faults.ts";
+import { Fault } from "../faults/faults.ts";
 import { hashApiKey } from "./api-key.ts";
 import { createApiKeyLookup } from "./api-key-lookup.ts";
 import { createCursorSigner } from "./cursors.ts";
-import { createKeyStore } from "./keys.ts";
 import { createRateLimiter, RateLimitEnv } from "./rate-limit.ts";
 
 const ROUNDS = Number(process.env.KEY_TREE_ROUNDS ?? 3);
@@ -39,8 +39,7 @@ const findCaller = async (key: string) =>
   (await createApiKeyLookup(database.db, { now: () => Date.now() }).find({ digest: hashApiKey(key) }))!;
 
 async function newChildren(parent: Caller, count: number, limits: object): Promise<Caller[]> {
-  const request = { database: database.db, caller: parent, cursors, onReplay: () => {} };
-  const keys = createKeyStore({ ids: { next: () => v7() }, cell: "", invalidateCredentials() {} }, request as never);
+  const keys = openKeys({ database: database.db, caller: parent, cursors });
   return Promise.all(
     Array.from({ length: count }, async () =>
       findCaller((await keys.create({ name: "k", scopes: ["*"], limits })).key!),
@@ -152,8 +151,7 @@ it("a limit of open runs of a key above with room for some of the runs of one st
 
 it("old and new key of a rotation share the limits of spending and open runs", async () => {
   const { root } = await newTree({}, {});
-  const request = { database: database.db, caller: root, cursors, onReplay: () => {} };
-  const keys = createKeyStore({ ids: { next: () => v7() }, cell: "", invalidateCredentials() {} }, request as never);
+  const keys = openKeys({ database: database.db, caller: root, cursors });
   const old = await keys.create({ name: "k", scopes: ["*"], limits: { spend_per_day: 0.2 } });
   const next = await keys.rotate(old.id, 3600);
   const callers = [await findCaller(old.key!), await findCaller(next.key!)];

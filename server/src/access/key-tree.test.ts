@@ -1,14 +1,13 @@
 // Keys made with keys, on a real database: who is above whom, whose limits count, and what ends with what.
 import { v7 } from "uuid";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type KeyDraft, openKeys } from "../../test/support/key-operations.ts";
 import { createTestTenant } from "../../test/support/tenants.ts";
 import { startTestDatabase, type TestDatabase } from "../../test/support/test-database.ts";
 import { type Caller, limitHolders } from "../db/access/caller.ts";
-import type { ApiKeyDraft } from "../kit/access-services.ts";
 import { hashApiKey } from "./api-key.ts";
 import { createApiKeyLookup } from "./api-key-lookup.ts";
 import { createCursorSigner } from "./cursors.ts";
-import { createKeyStore } from "./keys.ts";
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -19,10 +18,7 @@ afterAll(() => database?.stop());
 const query = async <R>(text: string, values: unknown[] = []): Promise<R[]> =>
   (await database.owner.query(v7(), text, values)) as R[];
 const cursors = createCursorSigner([new Uint8Array(32)], { now: () => 0 });
-const storeOf = (caller: Caller) =>
-  createKeyStore({ ids: { next: () => v7() }, cell: "", invalidateCredentials: () => {} }, {
-    ...{ database: database.db.forTenant(caller.tenant_id), caller, cursors, onReplay: () => {} },
-  } as never);
+const storeOf = (caller: Caller) => openKeys({ database: database.db.forTenant(caller.tenant_id), caller, cursors });
 /** The caller of a key as authentication finds it now. */
 const findCaller = (key: string) =>
   createApiKeyLookup(database.db, { now: () => Date.now() }).find({ digest: hashApiKey(key) });
@@ -31,7 +27,7 @@ const newRoot = async (about: Parameters<typeof createTestTenant>[1] = {}): Prom
   const { key, key_id } = await createTestTenant({ url: "", query } as never, about);
   return { id: key_id, key, caller: (await findCaller(key))! };
 };
-const newChild = async ({ caller }: Pick<TestKey, "caller">, about: Partial<ApiKeyDraft> = {}): Promise<TestKey> => {
+const newChild = async ({ caller }: Pick<TestKey, "caller">, about: Partial<KeyDraft> = {}): Promise<TestKey> => {
   const { id, key } = await storeOf(caller).create({ name: "child", scopes: ["*"], limits: {}, ...about });
   return { id, key: key!, caller: (await findCaller(key!))! };
 };

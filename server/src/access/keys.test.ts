@@ -1,13 +1,13 @@
 // The key store on a real database: which keys a caller sees, creates, changes, rotates and revokes.
 import { v7 } from "uuid";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { openKeys } from "../../test/support/key-operations.ts";
 import { createCallerRecord, createTestTenant } from "../../test/support/tenants.ts";
 import { startTestDatabase, type TestDatabase } from "../../test/support/test-database.ts";
 import type { Caller } from "../db/access/caller.ts";
 import { hashApiKey } from "./api-key.ts";
 import { createApiKeyLookup } from "./api-key-lookup.ts";
 import { createCursorSigner } from "./cursors.ts";
-import { createKeyStore } from "./keys.ts";
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -20,11 +20,9 @@ const query = async <R>(text: string, values: unknown[] = []): Promise<R[]> =>
 const cursors = createCursorSigner([new Uint8Array(32)], { now: () => 0 });
 const invalidateCredentials = vi.fn();
 
-/** The key store of a caller. */
+/** The keys of a caller. */
 const storeOf = (caller: Caller, idempotencyKey?: string) =>
-  createKeyStore({ ids: { next: () => v7() }, cell: "", invalidateCredentials }, {
-    ...{ database: database.db, caller, cursors, idempotencyKey, onReplay: () => {} },
-  } as never);
+  openKeys({ database: database.db, caller, cursors, idempotencyKey }, invalidateCredentials);
 type Member = Omit<Parameters<typeof createTestTenant>[1] & object, "tenant">;
 /** A member with a key, as a caller with this key. */
 async function newCaller(member: Member = {}, about: Partial<Caller> = {}) {

@@ -2,8 +2,8 @@
 // of the request is unknown, so the signature of the token is all that counts, and each token counts once.
 import type { JWTVerifyGetKey } from "jose";
 import type { ProviderLogout } from "../db/access/console-sessions.ts";
-import { Fault } from "../faults.ts";
-import type { Clock } from "../kit/clock.ts";
+import { Fault } from "../faults/faults.ts";
+import type { Clock } from "../runtime/clock.ts";
 import { verifyToken } from "./verify-token.ts";
 
 const LOGOUT_EVENT = "http://schemas.openid.net/event/backchannel-logout";

@@ -3,9 +3,11 @@ import { v7 } from "uuid";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { createCallerRecord, createTestTenant } from "../../test/support/tenants.ts";
 import { startTestDatabase, type TestDatabase } from "../../test/support/test-database.ts";
+import type { JsonObject } from "../contract/schemas/run.ts";
 import type { Caller } from "../db/access/caller.ts";
+import { addMember, getMe, listMembers, removeMember, updateMember } from "../operations/index.ts";
 import { createCursorSigner } from "./cursors.ts";
-import { createMemberStore } from "./members.ts";
+import type { RequestContext } from "./request-context.ts";
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -23,8 +25,15 @@ async function newOwner(): Promise<Caller> {
   const { tenant_id, user_id, key_id } = await createTestTenant({ url: "", query } as never, { user_id: "ann" });
   return createCallerRecord({ tenant_id, user_id, key_id });
 }
+const openMembers = (provided: { invalidateCredentials(): void }, request: RequestContext) => ({
+  add: (member: JsonObject) => addMember.handle({ name: null, email: null, ...member }, request, provided),
+  list: (page: JsonObject) => listMembers.handle(page, request, provided),
+  update: (user_id: string, change: JsonObject) => updateMember.handle({ user_id, ...change }, request, provided),
+  remove: (user_id: string) => removeMember.handle({ user_id }, request, provided),
+  self: () => getMe.handle({}, request, provided),
+});
 const storeOf = (caller: Caller) =>
-  createMemberStore({ invalidateCredentials }, { database: database.db, caller, cursors } as never);
+  openMembers({ invalidateCredentials }, { database: database.db, caller, cursors } as never);
 const ben = { user_id: "ben", role: "developer" as const };
 
 describe("a member", () => {

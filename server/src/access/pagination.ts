@@ -1,6 +1,7 @@
 // Pages of a list. A cursor is valid for one tenant and one list only.
-import type { PageRequest } from "../kit/access-services.ts";
 import { type CursorSigner, cursorScope } from "./cursors.ts";
+
+export type PageQuery = { limit: number; cursor?: string | undefined };
 
 type PaginatedQuery<Row, Item> = {
   /** The list, the tenant and the filter. */
@@ -12,7 +13,7 @@ type PaginatedQuery<Row, Item> = {
 
 export async function paginate<Row, Item>(
   cursors: CursorSigner,
-  { cursor, limit }: PageRequest,
+  { cursor, limit }: PageQuery,
   query: PaginatedQuery<Row, Item>,
 ) {
   const scope = cursorScope(...query.scope);

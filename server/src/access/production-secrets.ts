@@ -1,5 +1,5 @@
-// Finds secrets that must not protect a server that other machines can reach: the key of a development environment,
-// values from examples, and values that are easy to guess. Reports name the setting and never contain its value.
+// Finds settings that a server that other machines can reach must not have: what is meant for development, secrets from
+// examples, and values that are easy to guess. Reports name the setting and never contain its value.
 
 type SecretSettings = {
   HOST: string;
@@ -12,6 +12,7 @@ type SecretSettings = {
   MIGRATION_DATABASE_URL?: string | undefined;
   S3_SECRET_ACCESS_KEY?: string | undefined;
   FETCHER_TOKEN?: string | undefined;
+  WEBHOOK_ALLOW_LOOPBACK: boolean;
 };
 type WeakSetting = { name: keyof SecretSettings; message: string };
 
@@ -47,6 +48,16 @@ export function findWeakProductionSettings(settings: SecretSettings): WeakSettin
               "loopback address). Remove it: the first start prints a key",
           },
         ]),
+    ...(settings.WEBHOOK_ALLOW_LOOPBACK
+      ? [
+          {
+            name: "WEBHOOK_ALLOW_LOOPBACK" as const,
+            message:
+              "for development only, and other machines can reach this server (HOST or PUBLIC_URL is not a loopback " +
+              "address): its users could send requests to services of this machine. Remove it",
+          },
+        ]
+      : []),
     ...generated("GESSO_SECRET", [settings.GESSO_SECRET]),
     ...generated("GESSO_ACCEPTED_SECRETS", settings.GESSO_ACCEPTED_SECRETS),
     ...generated("FETCHER_TOKEN", [settings.FETCHER_TOKEN]),

@@ -6,8 +6,8 @@ import { type Caller, type LimitHolder, limitHolders } from "../db/access/caller
 import { type TokenBucket, takeTokens } from "../db/access/token-buckets.ts";
 import type { Database } from "../db/connect.ts";
 import type { OpenRunLimits } from "../db/runs/insert-run.ts";
-import { Fault } from "../faults.ts";
-import type { Clock, Random } from "../kit/clock.ts";
+import { Fault } from "../faults/faults.ts";
+import type { Clock, Random } from "../runtime/clock.ts";
 import { createLocalTokenBucket, type LocalTokenBucket, type TakeTokens } from "./token-bucket.ts";
 
 const rate = (max: number, description: string) =>

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import type { Operation } from "../kit/operation.ts";
+import type { Operation } from "../contract/operation.ts";
 import { operations } from "../operations/all.ts";
 import { assertRecentLogin, needsRecentLogin } from "./recent-login.ts";
 import { isOperatorOperation } from "./scopes.ts";

@@ -1,10 +1,11 @@
 // Operations that change access, money or the installation need a recent login when a session of the console calls
 // them: a page that was left open, or a script in it, can neither turn a session into a lasting credential nor stop a
 // provider.
+
+import type { Operation } from "../contract/operation.ts";
 import type { Caller } from "../db/access/caller.ts";
-import { Fault } from "../faults.ts";
-import type { Clock } from "../kit/clock.ts";
-import type { Operation } from "../kit/operation.ts";
+import { Fault } from "../faults/faults.ts";
+import type { Clock } from "../runtime/clock.ts";
 import { isOperatorOperation } from "./scopes.ts";
 
 export const RECENT_LOGIN_SECONDS = 10 * 60;

@@ -1,8 +1,10 @@
 // Authorization by scopes and roles. The required scope follows from the name and method of an operation, and
 // everything that is not granted is denied, so a new operation needs no entry here.
-import type { Caller, Role } from "../db/access/caller.ts";
-import { Fault } from "../faults.ts";
-import type { Operation } from "../kit/operation.ts";
+
+import type { Operation } from "../contract/operation.ts";
+import type { Caller } from "../db/access/caller.ts";
+import type { Role } from "../db/typed-columns.ts";
+import { Fault } from "../faults/faults.ts";
 
 type ScopedOperation = { name: string; http: { method: string } } & Pick<Operation, "returnsContent">;
 type Permissions = Pick<Caller, "role" | "scopes">;

@@ -3,8 +3,8 @@
 import type { Caller } from "../db/access/caller.ts";
 import { type ConsoleSessionRow, findConsoleSession } from "../db/access/console-sessions.ts";
 import type { Database } from "../db/connect.ts";
-import { Fault } from "../faults.ts";
-import type { Clock } from "../kit/clock.ts";
+import { Fault } from "../faults/faults.ts";
+import type { Clock } from "../runtime/clock.ts";
 import type { ApiKeyLookup } from "./api-key-lookup.ts";
 import type { Credentials } from "./authentication.ts";
 import { createExpiringCache } from "./expiring-cache.ts";

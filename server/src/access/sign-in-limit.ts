@@ -1,8 +1,8 @@
 // Limits sign-ins at the console within any minute: 5 that failed per client address, and 60 that succeeded per member,
 // so that a valid key cannot fill the audit log. Counts per process.
 import type { ResourceOwner } from "../db/access/caller.ts";
-import { Fault } from "../faults.ts";
-import type { Clock } from "../kit/clock.ts";
+import { Fault } from "../faults/faults.ts";
+import type { Clock } from "../runtime/clock.ts";
 
 const WINDOW_MS = 60_000;
 const MAX_FAILURES = 5;

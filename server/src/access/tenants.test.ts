@@ -3,12 +3,14 @@ import { v7 } from "uuid";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { createCallerRecord, createTestTenant } from "../../test/support/tenants.ts";
 import { startTestDatabase, type TestDatabase } from "../../test/support/test-database.ts";
+import type { JsonObject } from "../contract/schemas/run.ts";
 import type { Caller } from "../db/access/caller.ts";
 import { insertTenantDeletion } from "../db/access/tenant-deletions.ts";
+import { createTenant, getTenant, listMembers, listTenants, updateTenant } from "../operations/index.ts";
 import { hashApiKey } from "./api-key.ts";
 import { createApiKeyLookup } from "./api-key-lookup.ts";
 import { createCursorSigner } from "./cursors.ts";
-import { createTenantStore } from "./tenants.ts";
+import type { RequestContext } from "./request-context.ts";
 
 let database: TestDatabase;
 let operator: Caller;
@@ -23,13 +25,22 @@ afterAll(() => database?.stop());
 const cursors = createCursorSigner([new Uint8Array(32)], { now: () => 0 });
 const invalidateCredentials = vi.fn();
 beforeEach(() => void invalidateCredentials.mockClear());
+const openTenants = (request: RequestContext) => {
+  const provided = {
+    ...{ systemDatabase: database.db, ids: { next: () => v7() }, cell: "", canSign: false, invalidateCredentials },
+  };
+  return {
+    create: (draft: JsonObject, { user_id, name = null, email = null }: JsonObject) => {
+      const owner = { owner_id: user_id, owner_name: name, owner_email: email };
+      return createTenant.handle({ ...draft, ...owner }, request, provided);
+    },
+    list: (page: JsonObject) => listTenants.handle(page, request, provided),
+    get: (tenant_id: string) => getTenant.handle({ tenant_id }, request, provided),
+    update: (tenant_id: string, change: JsonObject) => updateTenant.handle({ tenant_id, ...change }, request, provided),
+  };
+};
 const open = (idempotencyKey?: string, caller: Caller = operator) =>
-  createTenantStore(
-    { systemDatabase: database.db, ids: { next: () => v7() }, cell: "", canSign: false, invalidateCredentials },
-    {
-      ...{ database: database.db, caller, cursors, idempotencyKey },
-    } as never,
-  );
+  openTenants({ ...{ database: database.db, caller, cursors, idempotencyKey } } as never);
 const acme = { name: "Acme", weight: 2, limits: { open_runs: 5 }, retention_days: 30 };
 const time = expect.stringMatching(/^\d{4}-.*Z$/);
 const holderOf = (key: string | null) =>
@@ -132,11 +143,9 @@ it("tenants are listed page by page, newest first, and the cursor is one of tena
   const second = await open().list({ limit: 1, cursor: next_cursor! });
   expect(second.data.map((tenant) => tenant.id)).toEqual([made[0]!.id]);
   // Another list of the same installation has cursors of its own.
-  const { createMemberStore } = await import("./members.ts");
-  const members = createMemberStore({ invalidateCredentials }, {
-    database: database.db,
-    caller: operator,
-    cursors,
-  } as never);
-  await expect(members.list({ limit: 1, cursor: next_cursor! })).rejects.toMatchObject({ code: "invalid_cursor" });
+  const request = { database: database.db, caller: operator, cursors } as unknown as RequestContext;
+  const page = { limit: 1, cursor: next_cursor };
+  await expect(listMembers.handle(page, request, { invalidateCredentials })).rejects.toMatchObject({
+    code: "invalid_cursor",
+  });
 });

@@ -2,7 +2,7 @@
 // 200 ms and returns idle tokens after one second. Every token is handed out once, so all processes together never
 // exceed the limit.
 import type { TokenBucket, TokenGrant } from "../db/access/token-buckets.ts";
-import type { Clock } from "../kit/clock.ts";
+import type { Clock } from "../runtime/clock.ts";
 
 /** A slice covers the demand of about this time. Tokens that are idle for `KEEP_MS` are returned. */
 const SLICE_SECONDS = 0.2;

@@ -1,6 +1,6 @@
 // Syntax check of a JWT before verification. The header may only hold alg, kid, typ, x5t and x5t#S256, each once and as
 // a plain string: no embedded keys and no key URLs. Anything else is refused before a key is fetched.
-import { Fault } from "../faults.ts";
+import { Fault } from "../faults/faults.ts";
 
 const MAX_CHARACTERS = 8192;
 const COMPACT = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/;

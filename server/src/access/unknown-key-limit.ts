@@ -1,6 +1,6 @@
 // Limits lookups of unknown API keys per client address, so that guessing keys costs the attacker time and the database
 // nothing. Counts per process.
-import type { Clock } from "../kit/clock.ts";
+import type { Clock } from "../runtime/clock.ts";
 
 const MINUTE_MS = 60_000;
 const MAX_ADDRESSES = 10_000;

@@ -1,8 +1,8 @@
 // Verifies a token by the rules of its issuer: signature, algorithm, type, audience and times.
 import { errors, type JWTPayload, type JWTVerifyGetKey, type JWTVerifyOptions, jwtVerify } from "jose";
-import { Fault } from "../faults.ts";
-import type { Clock } from "../kit/clock.ts";
-import type { SecretKeys } from "../kit/secret-keys.ts";
+import { Fault } from "../faults/faults.ts";
+import type { Clock } from "../runtime/clock.ts";
+import type { SecretKeys } from "../runtime/secret-keys.ts";
 
 /**
  * Claims that only ID tokens have. An ID token is meant for the client application and is not accepted as an access

@@ -1,5 +1,5 @@
 // Says in plain sentences what an open run waits for, or why a run ended and what an operator can do about it.
-import type { ExplainedAttempt, OpenState, RunExplanation } from "../kit/schemas/admin.ts";
+import type { ExplainedAttempt, OpenState, RunExplanation } from "../contract/schemas/admin.ts";
 
 export type ExplainedFacts = Omit<RunExplanation, "conclusion">;
 

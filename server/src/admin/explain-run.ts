@@ -1,12 +1,12 @@
 // Explains a run of any tenant: what the database and the engine know about it, and what that means. The engine may be
 // down: the explanation then says so. Each reading leaves an audit entry in the log of the run's tenant.
 import type { RequestContext } from "../access/request-context.ts";
+import type { Invocation, OpenState, RunExplanation } from "../contract/schemas/admin.ts";
 import { type RunFacts, readRunFacts } from "../db/admin/explain-run.ts";
 import { insertOperatorEntry } from "../db/admin/operator-entries.ts";
 import { QUARANTINE_DEADLINE } from "../db/runs/open-runs.ts";
-import { Fault } from "../faults.ts";
-import type { Clock } from "../kit/clock.ts";
-import type { Invocation, OpenState, RunExplanation } from "../kit/schemas/admin.ts";
+import { Fault } from "../faults/faults.ts";
+import type { Clock } from "../runtime/clock.ts";
 import { concludeRun } from "./conclude.ts";
 import { buildTimeline } from "./timeline.ts";
 
@@ -118,6 +118,8 @@ function toMoney({ ledger, budgets }: RunFacts): RunExplanation["money"] {
     budgets: budgets.map((budget) => ({
       of: budget.is_tenant ? "tenant" : "key",
       balance: budget.is_prepaid ? toDollars(budget.available) : null,
+      hour_used: budget.hour_used / MICRODOLLARS,
+      hour_limit: toDollars(budget.hour_limit),
       day_used: budget.day_used / MICRODOLLARS,
       day_limit: toDollars(budget.day_limit),
       month_used: budget.month_used / MICRODOLLARS,

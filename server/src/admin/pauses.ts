@@ -1,15 +1,16 @@
 // Pauses and resumes parts of the installation for operators, and starts all open work in the engine again.
+
 import type { RequestContext } from "../access/request-context.ts";
+import type { PausedPart, PauseList, RebuiltEngine } from "../contract/schemas/admin-repairs.ts";
 import { insertOperatorEntry } from "../db/admin/operator-entries.ts";
 import { deletePause, insertPause, listPauses, type PauseKey } from "../db/admin/pauses.ts";
+import { listWorkers } from "../db/admin/workers.ts";
 import { requeueAllRuns } from "../db/runs/open-runs.ts";
 import { requeueAllDeliveries } from "../db/webhooks/delivery-queue.ts";
-import { Fault } from "../faults.ts";
-import type { PausedPart, PauseList, RebuiltEngine } from "../kit/schemas/admin-repairs.ts";
-import type { Services } from "../runs/services.ts";
-import { requireOtherWorker } from "./workers.ts";
+import { Fault } from "../faults/faults.ts";
+import type { Notifications } from "../runs/core/notifications.ts";
 
-export type PauseDependencies = Pick<Services, "notifications"> & { providerIds: readonly string[] };
+export type PauseDependencies = { notifications: Notifications; providerIds: readonly string[] };
 type Caller = Pick<RequestContext, "database" | "caller">;
 
 export async function listPausedParts({ database }: Pick<Caller, "database">): Promise<PauseList> {
@@ -41,6 +42,14 @@ export async function resumePart(
   await deletePause(database, caller, toKey(part));
   notifications.runQueued();
   return listPausedParts({ database });
+}
+
+/** Without another worker nothing would continue the runs until the worker is resumed. */
+async function requireOtherWorker({ database }: Pick<Caller, "database">, workerId: string): Promise<void> {
+  const workers = await listWorkers(database);
+  if (!workers.some(({ worker_id }) => worker_id === workerId)) throw new Fault("route_not_found");
+  const others = workers.filter(({ worker_id, draining_since }) => worker_id !== workerId && draining_since === null);
+  if (others.length === 0) throw new Fault("conflict", { retryable: false, reason: "last_worker" });
 }
 
 function toKey({ provider, tenant_id, duty, worker_id }: PausedPart): PauseKey {

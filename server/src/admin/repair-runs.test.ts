@@ -9,17 +9,31 @@ import { setUpStep } from "../../test/support/step-setup.ts";
 import { createTestRuntime } from "../../test/support/test-runtime.ts";
 import { until } from "../../test/support/until.ts";
 import type { RequestContext } from "../access/request-context.ts";
+import type { JsonObject } from "../contract/schemas/run.ts";
 import { acquireLeases } from "../db/leases.ts";
 import { findLedgerViolations } from "../db/money/ledger-check.ts";
 import { failAttempt, markOutcomeUnknown } from "../db/runs/attempts.ts";
-import { endRun, requeueAllRuns, requeueExpiredClaims } from "../db/runs/open-runs.ts";
+import { endRun } from "../db/runs/end-runs.ts";
+import { requeueAllRuns, requeueExpiredClaims } from "../db/runs/open-runs.ts";
 import { claimOutboxItems } from "../db/runs/outbox.ts";
 import { claimQueuedRuns, listQueues } from "../db/runs/queue.ts";
 import { startClaimedRun } from "../db/runs/start-run.ts";
-import { Fault } from "../faults.ts";
-import { createCircuitBreaker } from "../runs/circuit-breaker.ts";
-import { submit } from "../runs/submit.ts";
-import { createAdminServices } from "./admin-services.ts";
+import { Fault } from "../faults/faults.ts";
+import {
+  endRunOfTenant,
+  explain,
+  listSetAside,
+  listUnknown,
+  pausePartOfInstallation,
+  quarantineRun,
+  rebuild,
+  resumePartOfInstallation,
+  retryRunOfTenant,
+  settleOutcome,
+  skipEvent,
+} from "../operations/index.ts";
+import { submit } from "../runs/attempt/submit.ts";
+import { createCircuitBreaker } from "../runs/offers/circuit-breaker.ts";
 
 const { database, first, claim, services, ...step } = setUpStep({ offer: { recovery: "find" } });
 const OPERATOR = "00000000-0000-7000-8000-0000000000aa";
@@ -31,20 +45,29 @@ beforeAll(async () => {
 // The runs of a test that are left in the queue would be claimed by the next one.
 afterEach(() => database.db.query("test.empty", "delete from open_runs"));
 
-const admin = () =>
-  createAdminServices(
-    {
-      ...createTestRuntime(),
-      ...{ listInvocations: async () => [], deadlineSeconds: 600 },
-      notifications: { runQueued: () => {}, runEnded: () => {} } as never,
-      providerIds: ["first"],
-      ...{ assets: services.assets, providers: services.providers },
-    },
-    {
-      database: database.db,
-      caller: { tenant_id: OPERATOR, user_id: "olga", key_id: null },
-    } as unknown as RequestContext,
-  );
+const admin = () => {
+  const provided = {
+    ...createTestRuntime(),
+    ...{ listInvocations: async () => [], deadlineSeconds: 600 },
+    notifications: { runQueued: () => {}, runEnded: () => {} } as never,
+    providerIds: ["first"],
+  };
+  const caller = { tenant_id: OPERATOR, user_id: "olga", key_id: null };
+  const request = { database: database.db, caller } as unknown as RequestContext;
+  return {
+    end: (run_id: string) => endRunOfTenant.handle({ run_id }, request, provided),
+    retry: (run_id: string) => retryRunOfTenant.handle({ run_id }, request, provided),
+    quarantine: (run_id: string) => quarantineRun.handle({ run_id }, request, provided),
+    explain: (run_id: string) => explain.handle({ run_id }, request, provided),
+    pause: (part: JsonObject) => pausePartOfInstallation.handle(part, request, provided),
+    resume: (part: JsonObject) => resumePartOfInstallation.handle(part, request, provided),
+    rebuild: () => rebuild.handle({}, request, provided),
+    settle: (outcome: JsonObject) => settleOutcome.handle(outcome, request, provided),
+    listUnknownOutcomes: (page: JsonObject) => listUnknown.handle(page, request, provided),
+    listSetAsideEvents: (limit: number) => listSetAside.handle({ limit }, request, provided),
+    skipEvent: (event_id: string) => skipEvent.handle({ event_id }, request, provided),
+  };
+};
 const entriesOf = async (subject: string) =>
   (
     await database.db.query<{ action: string }>(

@@ -1,6 +1,7 @@
 // The timeline of a run: what happened to it, in order, from the rows of the run, its attempts, files and deliveries.
+
+import type { TimelineEntry } from "../contract/schemas/admin.ts";
 import type { RunFacts } from "../db/admin/explain-run.ts";
-import type { TimelineEntry } from "../kit/schemas/admin.ts";
 
 type Moment = { at: Date; what: string; detail?: string | undefined };
 type Attempt = RunFacts["attempts"][number];

@@ -1,6 +1,7 @@
 // The operator's file over providers that are written down here: what is offered in the end, and in which order.
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
+import { FREE, flatPrice } from "../prices/price.ts";
 import { defineProvider, type Offer, type Provider } from "../providers/provider.ts";
 import { applyCatalogue } from "./apply-catalogue.ts";
 import { parseCatalogue } from "./parse-catalogue.ts";
@@ -8,7 +9,7 @@ import { parseCatalogue } from "./parse-catalogue.ts";
 const TODAY = "2030-06-15";
 
 const offer = (model: string, upstreamModel: string, more: Partial<Offer> = {}): Offer => ({
-  ...{ task: "image.generate", model, upstreamModel, recovery: "none", price: 0.04, parameters: {} },
+  ...{ task: "image.generate", model, upstreamModel, recovery: "none", price: flatPrice(0.04), parameters: {} },
   ...more,
 });
 const vendor = (id: string, offers: Offer[], more: Partial<Provider> = {}): Provider => ({
@@ -30,12 +31,14 @@ const fal = vendor(
   ],
   { rateLimit: { concurrent: 10, perMinute: 100 } },
 );
-const bfl = vendor("bfl", [offer("flux-dev", "flux-dev", { equivalence: "flux", price_version: "3" })]);
+const bfl = vendor("bfl", [
+  offer("flux-dev", "flux-dev", { equivalence: "flux", price: { ...flatPrice(0.04), version: "3" } }),
+]);
 const openai = vendor("openai", [
-  offer("vendora", "gpt-image-2", { per: "call" }),
+  offer("vendora", "gpt-image-2", { price: flatPrice(0.04, "call") }),
   offer("vendora", "gpt-image-2", { task: "image.edit" }),
 ]);
-const local = vendor("local", [offer("flux-dev", "built-in", { recovery: "free", price: 0 })], { preference: 10 });
+const local = vendor("local", [offer("flux-dev", "built-in", { recovery: "free", price: FREE })], { preference: 10 });
 const registry = [local, fal, bfl, openai];
 
 function apply(text: string, providers = registry) {
@@ -129,11 +132,15 @@ describe("an entry", () => {
 
   it("sets a price, with the operator as its source", () => {
     expect(first("provider: bfl, price: 0.5, per: megapixel")).toMatchObject({
-      ...{ upstreamModel: "flux-dev", price: 0.5, per: "megapixel", price_version: "operator", equivalence: "flux" },
+      ...{
+        upstreamModel: "flux-dev",
+        price: { ...flatPrice(0.5, "megapixel"), version: "operator" },
+        equivalence: "flux",
+      },
     });
-    expect(first("provider: bfl, price: 0.5, price_version: spring")).toMatchObject({ price_version: "spring" });
+    expect(first("provider: bfl, price: 0.5, price_version: spring")).toMatchObject({ price: { version: "spring" } });
     expect(first("provider: bfl, price: unknown").price).toBeNull();
-    expect(first("provider: bfl, price: 0").price).toBe(0);
+    expect(first("provider: bfl, price: 0").price).toMatchObject({ rows: [{ of: "image", usd: 0 }] });
   });
 
   it("sets another upstream model, without the price and retirement of the old one", () => {
@@ -144,7 +151,10 @@ describe("an entry", () => {
     );
     expect(bound).toMatchObject({ upstreamModel: "new", price: null, equivalence: "flux", recovery: "none" });
     expect(bound!.lifecycle).toBeUndefined();
-    expect(first("provider: bfl, as: flux-2, price: 0.1")).toMatchObject({ upstreamModel: "flux-2", price: 0.1 });
+    expect(first("provider: bfl, as: flux-2, price: 0.1")).toMatchObject({
+      upstreamModel: "flux-2",
+      price: { rows: [{ of: "image", usd: 0.1 }] },
+    });
   });
 
   it("sets one upstream model for all tasks if they share one", () => {
@@ -184,7 +194,13 @@ describe("like", () => {
   it("adds an offer that works like another one and belongs to no failover group", () => {
     const bound = apply("models:\n  vendorc: [{ provider: fal, like: fal-ai/flux/dev, as: fal-ai/new, price: 0.02 }]");
     expect(offersOf(bound, "vendorc")).toMatchObject([
-      { provider: "fal", upstreamModel: "fal-ai/new", price: 0.02, recovery: "none", limits: { count: 4 } },
+      {
+        provider: "fal",
+        upstreamModel: "fal-ai/new",
+        price: { rows: [{ usd: 0.02 }] },
+        recovery: "none",
+        limits: { count: 4 },
+      },
     ]);
     expect(offersOf(bound, "vendorc")[0]!.equivalence).toBeUndefined();
     expect(offersOf(bound, "flux-dev")).toEqual(offersOf(registry, "flux-dev"));
@@ -192,7 +208,9 @@ describe("like", () => {
 
   it("adds only tasks of the model: a model that only generates gets no edit", () => {
     const bound = apply("models:\n  vendorc: [{ provider: openai, like: vendora, as: gpt-image-2 }]");
-    expect(offersOf(bound, "vendorc")).toMatchObject([{ upstreamModel: "gpt-image-2", price: 0.04, per: "call" }]);
+    expect(offersOf(bound, "vendorc")).toMatchObject([
+      { upstreamModel: "gpt-image-2", price: flatPrice(0.04, "call") },
+    ]);
     expect(offersOf(bound, "vendorc", "image.edit")).toEqual([]);
   });
 

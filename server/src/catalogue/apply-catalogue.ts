@@ -1,6 +1,6 @@
 // Applies gesso.yaml to the built-in offers of the providers. The order of entries becomes the preference of offers.
 // Removed offers stay as retired offers, so that existing runs can still use them.
-import { modelIds } from "../models.ts";
+import { modelIds } from "../contract/models.ts";
 import type { Offer, Provider } from "../providers/provider.ts";
 import {
   applyEntryToOffer,

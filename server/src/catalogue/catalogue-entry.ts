@@ -1,5 +1,7 @@
 // Applies one entry of gesso.yaml: finds the offers it refers to and changes them. An entry that cannot be applied
 // returns an EntryProblem with a sentence and the setting it is about.
+import { flatPrice, type Price, type PriceUnit } from "../prices/price.ts";
+import { publishedPrice } from "../prices/published.ts";
 import type { Offer, OfferLimits, Provider } from "../providers/provider.ts";
 import type { CatalogueEntry, LimitChanges } from "./catalogue-schema.ts";
 import { suggestName } from "./did-you-mean.ts";
@@ -37,12 +39,12 @@ export function findTargetOffers(provider: Provider, model: string, entry: Catal
   return { at: setting, message: message };
 }
 
-type TemplateRequest = { model: string; entry: CatalogueEntry; isRequestable(offer: Offer): boolean };
+type TemplateQuery = { model: string; entry: CatalogueEntry; isRequestable(offer: Offer): boolean };
 
 /** The template offers of an entry with `like`: the new offers copy everything except model and upstream model. */
 export function findTemplateOffers(
   provider: Provider,
-  { model, entry, isRequestable }: TemplateRequest,
+  { model, entry, isRequestable }: TemplateQuery,
 ): Offer[] | EntryProblem {
   const { like = "", as, task, offer } = entry;
   const problem = (message: string): EntryProblem => ({ at: "like", message: message });
@@ -73,25 +75,37 @@ export const offerFromTemplate = (offer: Offer, model: string): Offer => ({
 });
 
 /**
- * Applies the settings of an entry to an offer. Price and lifecycle belong to the upstream model: with another upstream
- * model they are unknown unless the entry sets them.
+ * Applies the settings of an entry to an offer. Price and lifecycle belong to the upstream model: another upstream
+ * model has its published price, and without one its price is unknown unless the entry sets it.
  */
 export function applyEntryToOffer(offer: Offer, entry: CatalogueEntry): Offer | EntryProblem {
-  const { as, price, price_version, per, limits, lifecycle, on_unknown, equivalence } = entry;
+  const { provider, as, price, price_version, per, limits, lifecycle, on_unknown, equivalence } = entry;
   const hasNewUpstreamModel = as !== undefined && as !== offer.upstreamModel;
   if (hasNewUpstreamModel && offer.recovery === "free")
     return { at: "as", message: `${offer.upstreamModel} is built in. Its upstream model cannot be changed` };
-  if (per !== undefined && price === undefined) return { at: "per", message: "per needs price: set both" };
+  if (per !== undefined && typeof price !== "number") return { at: "per", message: "per needs price: set both" };
   return {
     ...offer,
-    ...(hasNewUpstreamModel && { upstreamModel: as, price: null, price_version: undefined, lifecycle: undefined }),
-    ...(price !== undefined && { price, price_version: price_version ?? OPERATOR_PRICE_VERSION }),
-    ...(per !== undefined && { per }),
+    ...(hasNewUpstreamModel && {
+      upstreamModel: as,
+      price: publishedPrice(provider, as, offer.task),
+      lifecycle: undefined,
+    }),
+    ...(price !== undefined && { price: operatorPrice(price, { per, version: price_version }) }),
     ...(limits !== undefined && { limits: { ...offer.limits, ...limitsOf(limits) } }),
     ...(lifecycle !== undefined && { lifecycle }),
     ...(on_unknown !== undefined && { on_unknown }),
     ...(equivalence !== undefined && { equivalence: equivalence ?? undefined }),
   };
+}
+
+function operatorPrice(
+  price: NonNullable<CatalogueEntry["price"]> | null,
+  { per, version = OPERATOR_PRICE_VERSION }: { per: PriceUnit | undefined; version: string | undefined },
+): Price | null {
+  if (price === null) return null;
+  if (typeof price === "number") return { ...flatPrice(price, per), version };
+  return { ...price, confidence: "operator", version };
 }
 
 function limitsOf({ sides, source, ...changes }: LimitChanges): OfferLimits {

@@ -1,5 +1,6 @@
 // The schema of `gesso.yaml`. Every invalid value has a message that says what is valid. Unknown settings are errors.
 import { z } from "zod";
+import { PRICE_UNITS } from "../prices/price.ts";
 import type { OfferLimits } from "../providers/provider.ts";
 
 /** The message for a value that is not a mapping. Unknown keys of a mapping are reported one by one instead. */
@@ -92,7 +93,36 @@ const LifecycleSetting = z.strictObject(
   mapping(LIFECYCLE),
 );
 
-const PRICE = "price must be a number of US dollars, 0 or more, or unknown";
+const PRICE =
+  "price must be a number of US dollars, 0 or more, or unknown, or a mapping of rows, most, as_of and source";
+const ROWS = "rows must be a list of prices such as [{ of: second, usd: 0.1 }]";
+const MOST = "most must be a list of prices such as [{ of: image, usd: 0.2 }]";
+const ROW = "a price must be a mapping of of, usd, when and up_to_pixels";
+
+const PriceRows = (message: string) =>
+  z.array(
+    z.strictObject(
+      {
+        of: z.enum(PRICE_UNITS, `of must be one of ${PRICE_UNITS.join(", ")}`),
+        usd: z.number("usd must be a number of US dollars, 0 or more").min(0),
+        when: z
+          .record(z.string(), z.union([z.string(), z.number(), z.boolean()]), "when must name parameters and values")
+          .optional(),
+        up_to_pixels: positiveInteger("up_to_pixels must be a number of pixels, 1 or more").optional(),
+      },
+      mapping(ROW),
+    ),
+    message,
+  );
+
+const PriceTable = z
+  .strictObject({
+    rows: PriceRows(ROWS).default([]),
+    most: PriceRows(MOST).optional(),
+    as_of: z.iso.date("as_of must be a date such as 2026-11-18").optional(),
+    source: nonEmptyText("source must say where the price is from").optional(),
+  })
+  .refine(({ rows, most }) => rows.length > 0 || (most?.length ?? 0) > 0, "price must have rows or most");
 
 /** An entry of a model: the provider and offers it refers to, and the settings it changes. */
 export const CatalogueEntry = z.strictObject(
@@ -104,7 +134,7 @@ export const CatalogueEntry = z.strictObject(
     enabled: onOff("enabled").optional(),
     as: nonEmptyText("as must be the name of the model at the provider").optional(),
     price: z
-      .union([z.number().min(0, PRICE), z.literal("unknown"), z.null()], PRICE)
+      .union([z.number().min(0, PRICE), z.literal("unknown"), z.null(), PriceTable], PRICE)
       .transform((value) => (value === "unknown" ? null : value))
       .optional(),
     per: z.enum(["image", "megapixel", "second", "call"], "per must be image, megapixel, second or call").optional(),

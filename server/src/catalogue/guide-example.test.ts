@@ -21,7 +21,10 @@ it("is valid, and has the effects that its comments describe", () => {
     .filter(({ task, model }) => task === "image.generate" && model === "flux-dev")
     .filter(({ lifecycle }) => lifecycle?.state !== "retired")
     .sort((a, b) => a.preference! - b.preference!);
-  expect(flux.slice(0, 2)).toMatchObject([{ id: "bfl" }, { id: "fal", price: 0.02, per: "megapixel" }]);
+  expect(flux.slice(0, 2)).toMatchObject([
+    { id: "bfl" },
+    { id: "fal", price: { rows: [{ of: "megapixel", usd: 0.02 }] } },
+  ]);
   expect(flux.map(({ upstreamModel }) => upstreamModel)).not.toContain("fal-ai/flux-lora");
   expect(named("openai")!.offers.filter(({ upstreamModel }) => upstreamModel === "gpt-image-2.6-flare")).toHaveLength(
     2,

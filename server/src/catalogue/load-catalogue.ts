@@ -8,6 +8,19 @@ export const CatalogueEnv = z.object({
     .string()
     .default("gesso.yaml")
     .describe("File that changes providers, prices and their order. Optional"),
+  PROVIDERS: z
+    .string()
+    .default("")
+    .transform((text) =>
+      text
+        .split(",")
+        .map((id) => id.trim())
+        .filter((id) => id !== ""),
+    )
+    .describe(
+      "The only providers that Gesso may use, comma-separated, besides those that need no settings. Default: all whose " +
+        "required settings are set",
+    ),
 });
 
 /** A missing file has the same effect as an empty file. A file that cannot be read is a problem of the catalogue. */

@@ -1,12 +1,13 @@
 // Invalid files and their error messages: the position, what is wrong, and what would be valid.
 import { expect, it } from "vitest";
 import { z } from "zod";
+import { flatPrice } from "../prices/price.ts";
 import { defineProvider, type Offer } from "../providers/provider.ts";
 import { applyCatalogue } from "./apply-catalogue.ts";
 import { parseCatalogue } from "./parse-catalogue.ts";
 
 const offer = (model: string, upstreamModel: string, more: Partial<Offer> = {}): Offer => ({
-  ...{ task: "image.generate", model, upstreamModel, recovery: "none", price: 0.04, parameters: {} },
+  ...{ task: "image.generate", model, upstreamModel, recovery: "none", price: flatPrice(0.04), parameters: {} },
   ...more,
 });
 const vendor = (id: string, offers: Offer[]) =>
@@ -82,12 +83,12 @@ const WRONG: [what: string, text: string, problem: string][] = [
   [
     "a price in words",
     models("provider: local\n      price: cheap"),
-    "4:14 price must be a number of US dollars, 0 or more, or unknown",
+    "4:14 price must be a number of US dollars, 0 or more, or unknown, or a mapping of rows, most, as_of and source",
   ],
   [
     "a price below nothing",
     models("provider: local\n      price: -1"),
-    "4:14 price must be a number of US dollars, 0 or more, or unknown",
+    "4:14 price must be a number of US dollars, 0 or more, or unknown, or a mapping of rows, most, as_of and source",
   ],
   [
     "a basis that there is not",

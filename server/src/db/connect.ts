@@ -2,9 +2,9 @@
 // so that each is planned once per connection. A lost database becomes one fault, after which callers can retry.
 import pg from "pg";
 import { z } from "zod";
-import { Fault } from "../faults.ts";
-import type { Clock } from "../kit/clock.ts";
-import { systemClock } from "../kit/system-clock.ts";
+import { Fault } from "../faults/faults.ts";
+import type { Clock } from "../runtime/clock.ts";
+import { systemClock } from "../runtime/system-clock.ts";
 import { createFairTurns } from "./fair-turns.ts";
 import { listen } from "./listen.ts";
 import { createPooledScopes, createSessionScopes, type TenantScope } from "./query-scopes.ts";

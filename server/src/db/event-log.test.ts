@@ -10,7 +10,6 @@ import type { Database } from "./connect.ts";
 import {
   deleteOldEvents,
   type EventRow,
-  findRunsOfEvents,
   formatPosition,
   isPositionAfter,
   LOG_START,
@@ -23,8 +22,10 @@ import {
   readLogHead,
   repairEventClock,
 } from "./event-log.ts";
+import { endRun } from "./runs/end-runs.ts";
+import { findRunsOfEvents } from "./runs/event-runs.ts";
 import { insertRun, type NewRun } from "./runs/insert-run.ts";
-import { endRun, recordProgress } from "./runs/open-runs.ts";
+import { recordProgress } from "./runs/open-runs.ts";
 import { startClaimedRun } from "./runs/start-run.ts";
 import { bindParameters } from "./statement.ts";
 

@@ -1,9 +1,8 @@
 // The event log, in commit-safe order. A reader that continues from its last position sees every event once: readers
 // stop below the oldest transaction that is still open, so no event can appear behind them.
-import type { JsonObject } from "../kit/schemas/run.ts";
+import type { JsonObject } from "../contract/schemas/run.ts";
 import type { Database } from "./connect.ts";
 import { deleteBatches, deleteBatchSql, FIRST_ID } from "./delete-batches.ts";
-import type { RunRow } from "./runs/runs.ts";
 import { statement } from "./statement.ts";
 
 /** A position in the log, between two events. */
@@ -129,36 +128,6 @@ export async function listLatestEventsOfOpenRuns(
   { xact, seq, limit }: LogPosition & { limit: number },
 ): Promise<EventRow[]> {
   return db.execute(LIST_LATEST_OF_OPEN_RUNS, { tenant_id: tenantId, xact, seq, limit, end_user: db.endUser });
-}
-
-export const EVENT_RUN_COLUMNS = [
-  ...([
-    "run_id",
-    "end_user",
-    "run_type",
-    "parent_run_id",
-    "progress",
-    "result",
-    "error",
-    "warnings",
-    "metadata",
-  ] as const),
-  ...(["created_at", "expires_at"] as const),
-];
-/** The columns of a run that its events contain; the others are large or not public. */
-export type EventRunRow = Pick<RunRow, (typeof EVENT_RUN_COLUMNS)[number]>;
-
-const FIND_RUNS = statement(
-  "events.find_runs",
-  `select ${EVENT_RUN_COLUMNS.join(", ")} from runs where run_id = any(:run_ids::uuid[])`,
-);
-
-/** The runs of these events, of any tenant. */
-export async function findRunsOfEvents(db: Database, events: readonly EventRow[]): Promise<Map<string, EventRunRow>> {
-  const runIds = [...new Set(events.map(({ run_id }) => run_id))];
-  if (runIds.length === 0) return new Map();
-  const rows = await db.execute(FIND_RUNS, { run_ids: runIds });
-  return new Map(rows.map((row) => [row.run_id, row]));
 }
 
 const REPAIR_CLOCK = statement(

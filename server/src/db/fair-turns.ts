@@ -1,6 +1,6 @@
 // Shares the connections of the pool between tenants: when all are in use, the tenants that wait get the next ones in
 // turn. A tenant with a thousand waiting statements delays those of another by one statement, not by a thousand.
-import type { Clock } from "../kit/clock.ts";
+import type { Clock } from "../runtime/clock.ts";
 
 export type FairTurns = {
   /** Resolves when `holder` may use a connection. Rejects after the time limit. */

@@ -1,18 +1,9 @@
 // Idempotency keys: the part of a creating statement that stores the caller's key, and the look-up of a key. The key
 // and the resource are inserted together, or neither is if another request holds the key.
+
 import type { Database } from "./connect.ts";
 import { statement } from "./statement.ts";
-
-/** What a key stands for: the kind of the resource that the request created. */
-export type ResourceKind =
-  | "run"
-  | "prompt"
-  | "custom_model"
-  | "model_grant"
-  | "api_key"
-  | "tenant"
-  | "webhook"
-  | "credit";
+import type { ResourceKind } from "./typed-columns.ts";
 
 /** `caller_id`: whose key it is. Two callers of a tenant may use the same key. */
 export type NewIdempotencyKey = { key: string; fingerprint: Buffer; caller_id: string };

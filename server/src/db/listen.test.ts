@@ -11,7 +11,7 @@ import { until } from "../../test/support/until.ts";
 import { listen } from "./listen.ts";
 
 /** The timeout is the driver's, in real time: long enough for a connection on a busy machine. */
-const TIMING = { heartbeatMs: 200, timeoutMs: 5000, firstDelayMs: 50, maxDelayMs: 400 };
+const TIMING = { heartbeatMs: 200, timeoutMs: 5000, backoff: { firstMs: 50, maxMs: 400 } };
 
 let database: TestDatabase;
 let clock: ManualClock;

@@ -2,7 +2,8 @@
 // attempts back off exponentially with jitter. A heartbeat detects a server that vanished without closing the
 // connection.
 import pg from "pg";
-import type { Clock } from "../kit/clock.ts";
+import type { Clock } from "../runtime/clock.ts";
+import { type Backoff, backoffMs } from "../runtime/retry.ts";
 
 type Listener = {
   url: string;
@@ -16,13 +17,13 @@ type Listener = {
   timing?: ListenTiming;
 };
 
-type ListenTiming = { heartbeatMs: number; timeoutMs: number; firstDelayMs: number; maxDelayMs: number };
+type ListenTiming = { heartbeatMs: number; timeoutMs: number; backoff: Backoff };
 
-const DEFAULT_TIMING: ListenTiming = { heartbeatMs: 5000, timeoutMs: 5000, firstDelayMs: 100, maxDelayMs: 5000 };
+const DEFAULT_TIMING: ListenTiming = { heartbeatMs: 5000, timeoutMs: 5000, backoff: { firstMs: 100, maxMs: 5000 } };
 
 /** Resolves after the first connection attempt, successful or not. The result closes the connection for good. */
 export async function listen(listener: Listener): Promise<() => Promise<void>> {
-  const { firstDelayMs, maxDelayMs } = listener.timing ?? DEFAULT_TIMING;
+  const { backoff } = listener.timing ?? DEFAULT_TIMING;
   const closing = new AbortController();
   let client: pg.Client | undefined;
 
@@ -49,7 +50,7 @@ export async function listen(listener: Listener): Promise<() => Promise<void>> {
       const wasConnected = await connectOnce(isReady);
       isReady();
       failures = wasConnected ? 0 : failures + 1;
-      const delayMs = Math.min(firstDelayMs * 2 ** failures, maxDelayMs) * (0.5 + listener.random());
+      const delayMs = backoffMs({ ...backoff, random: listener.random }, failures);
       await listener.clock.sleep(delayMs, closing.signal).catch(() => {});
     }
   };

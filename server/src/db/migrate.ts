@@ -2,8 +2,8 @@
 // time. No migration blocks running processes for longer than `lockMs`: it gives up its locks and tries again. A
 // program also starts on a newer schema, as long as the migrations it does not know allow it.
 import pg from "pg";
-import type { Clock } from "../kit/clock.ts";
-import { systemClock } from "../kit/system-clock.ts";
+import type { Clock } from "../runtime/clock.ts";
+import { systemClock } from "../runtime/system-clock.ts";
 import { MIGRATIONS_FOLDER, type Migration, readMigrations } from "./migration-files.ts";
 
 const MIGRATION_LOCK = 7_788_001;

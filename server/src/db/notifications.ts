@@ -1,6 +1,6 @@
 // Notifies other processes through LISTEN/NOTIFY. Items are sent in batches and outside any transaction, because a
 // notification within every commit would serialize all commits on one lock.
-import type { Clock } from "../kit/clock.ts";
+import type { Clock } from "../runtime/clock.ts";
 import type { Database } from "./connect.ts";
 import { statement } from "./statement.ts";
 

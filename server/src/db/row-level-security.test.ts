@@ -280,7 +280,7 @@ describe("a statement in the name of a tenant", () => {
     }
   });
 
-  it("fails as itself and not as its neighbour: the connection goes on as before", async () => {
+  it("fails without an effect on the next statement of its connection", async () => {
     const db = connectDatabase({ DATABASE_URL: database.url, DATABASE_POOL: 2 });
     try {
       for (let n = 0; n < 20; n++) {

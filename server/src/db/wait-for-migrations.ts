@@ -1,7 +1,7 @@
 // Waits until another process (`--role migrate`) has applied all migrations of this version. Changes nothing, so the
 // account of the application is enough.
 import pg from "pg";
-import type { Clock } from "../kit/clock.ts";
+import type { Clock } from "../runtime/clock.ts";
 import { findPending, readApplied } from "./migrate.ts";
 import { readMigrations } from "./migration-files.ts";
 

@@ -1,8 +1,8 @@
 // Checks PostgreSQL, Restate and storage with real requests, each with a timeout.
 import type { z } from "zod";
 import { connectDatabase, type DatabaseEnv } from "../db/connect.ts";
-import type { Clock } from "../kit/clock.ts";
-import { createStorage, type StorageEnv } from "../storage/create-storage.ts";
+import { createStorage, type StorageEnv } from "../files/storage/create-storage.ts";
+import type { Clock } from "../runtime/clock.ts";
 import type { TimedSendRequest } from "./check-provider.ts";
 import type { DoctorCheck } from "./report.ts";
 

@@ -2,9 +2,9 @@
 
 import { afterAll, describe, expect, it } from "vitest";
 import { fakeVendors } from "../../test/fake-vendors/all.ts";
-import { systemClock } from "../kit/system-clock.ts";
 import { createProviderHttpClient } from "../outbound/provider-http-client.ts";
 import { providers } from "../providers/all.ts";
+import { systemClock } from "../runtime/system-clock.ts";
 import { checkProvider } from "./check-provider.ts";
 
 const httpClient = createProviderHttpClient();

@@ -1,8 +1,9 @@
 // The checks of `gesso doctor` inside a running server, for operators. They read whole tables and ask providers, so
 // concurrent requests share one check, and its result is kept for CACHE_MS.
-import type { Clock } from "../kit/clock.ts";
-import type { SystemChecks } from "../kit/schemas/system.ts";
-import { VERSION } from "../kit/version.ts";
+
+import type { SystemChecks } from "../contract/schemas/system.ts";
+import type { Clock } from "../runtime/clock.ts";
+import { VERSION } from "../runtime/version.ts";
 import { diagnose, type Installation } from "./doctor.ts";
 import type { DoctorCheck, DoctorReport } from "./report.ts";
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { decoderSandboxProfiles } from "../images/decoder-sandbox.ts";
+import { decoderSandboxProfiles } from "../files/images/decoder-sandbox.ts";
 import { checkIsolation, tryIsolation } from "./check-isolation.ts";
 
 const settings = { DECODER_MEGABYTES: 256, ALLOW_WEAK_ISOLATION: false };

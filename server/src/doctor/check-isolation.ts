@@ -1,11 +1,11 @@
 // Reports how well this host isolates decoder processes. Unless a running server knows it already, one is started.
-import { chooseSandbox } from "../images/choose-sandbox.ts";
+import { chooseSandbox } from "../files/images/choose-sandbox.ts";
 import {
   type DecoderSandboxProfile,
   type DecoderSandboxStatus,
   decoderSandboxProfiles,
   describeIsolationProblem,
-} from "../images/decoder-sandbox.ts";
+} from "../files/images/decoder-sandbox.ts";
 import type { DoctorCheck } from "./report.ts";
 
 export type IsolationSettings = { DECODER_MEGABYTES: number; ALLOW_WEAK_ISOLATION: boolean };

@@ -4,10 +4,11 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { systemClock } from "../kit/system-clock.ts";
 import { createProviderHttpClient } from "../outbound/provider-http-client.ts";
+import { FREE } from "../prices/price.ts";
 import { callProvider } from "../providers/call-provider.ts";
 import { defineProvider, type Offer } from "../providers/provider.ts";
+import { systemClock } from "../runtime/system-clock.ts";
 import { checkDisabledProvider, checkProvider } from "./check-provider.ts";
 
 let server: Server;
@@ -32,7 +33,7 @@ afterAll(async () => {
 });
 
 const offer = (model: string, upstreamModel: string): Offer => ({
-  ...{ task: "image.generate", model, upstreamModel, recovery: "none", price: 0, parameters: {} },
+  ...{ task: "image.generate", model, upstreamModel, recovery: "none", price: FREE, parameters: {} },
 });
 const vendor = (path: string, at = url) =>
   defineProvider<{ ACME_KEY: string }>({

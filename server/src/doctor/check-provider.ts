@@ -1,8 +1,9 @@
 // Checks whether the key of a provider works and whether the provider still has our upstream models. Uses only free
 // requests and never shows a key.
-import type { Clock } from "../kit/clock.ts";
+
 import { readProviderFailure } from "../providers/call-provider.ts";
 import type { EnabledProvider, Provider, ProviderContext, SendRequest } from "../providers/provider.ts";
+import type { Clock } from "../runtime/clock.ts";
 import type { ProviderCheck } from "./report.ts";
 
 export type DisabledProvider = { provider: Provider; reason: string; isMisconfigured: boolean };

@@ -2,9 +2,9 @@
 // and runs, and whether you can return to it. Changes nothing.
 import { directUrlOf } from "../db/connect.ts";
 import { readUpgradeState, type UpgradeState } from "../db/upgrade-state.ts";
-import type { Clock } from "../kit/clock.ts";
-import { VERSION } from "../kit/version.ts";
 import { createProviderHttpClient } from "../outbound/provider-http-client.ts";
+import type { Clock } from "../runtime/clock.ts";
+import { VERSION } from "../runtime/version.ts";
 import { rootCauseMessage } from "./check-dependencies.ts";
 import { checkStandby } from "./check-standby.ts";
 import { checkWorkers } from "./check-workers.ts";

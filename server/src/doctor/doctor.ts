@@ -1,11 +1,12 @@
 // Checks an installation without changing it: settings, dependencies, ledger, storage usage, gesso.yaml, enabled
 // providers, and models without a provider.
-import type { Clock } from "../kit/clock.ts";
-import type { Task } from "../kit/operation.ts";
-import { modelIds } from "../models.ts";
+
+import { modelIds } from "../contract/models.ts";
+import type { Task } from "../contract/operation.ts";
 import { createProviderHttpClient } from "../outbound/provider-http-client.ts";
 import { providers } from "../providers/all.ts";
 import type { EnabledProvider, Offer, Provider } from "../providers/provider.ts";
+import type { Clock } from "../runtime/clock.ts";
 import { checkAuditLog } from "./check-audit-log.ts";
 import { checkDependencies, type DependencySettings } from "./check-dependencies.ts";
 import { checkIsolation, type Isolation, type IsolationSettings } from "./check-isolation.ts";

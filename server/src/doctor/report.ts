@@ -1,5 +1,5 @@
 // The report of `gesso doctor`, rendered as text or printed as JSON.
-import type { Task } from "../kit/operation.ts";
+import type { Task } from "../contract/operation.ts";
 
 /** `skip`: there is nothing to check. This is not a failure. */
 export type CheckStatus = "pass" | "warn" | "fail" | "skip";

@@ -1,8 +1,11 @@
 // How many runs the dispatcher may start now. Only runs that a worker executes count. Runs that wait for their provider
 // are free; runs that wait for a provider slot limit only their own lane. Dispatched runs that do not start soon shrink
 // the dispatch window (back-pressure).
+import type { Database } from "../db/connect.ts";
 import { countLaneLoad, type LaneLoad, type QueueKey } from "../db/runs/queue.ts";
-import type { Services } from "../runs/services.ts";
+import type { RunSettings } from "../runs/core/run-settings.ts";
+import type { Runtime } from "../runs/core/runtime.ts";
+import type { ProviderRegistry } from "../runs/offers/provider-registry.ts";
 import { createDispatchWindow } from "./dispatch-window.ts";
 
 /**
@@ -14,8 +17,10 @@ const STALE_MS = 250;
 /** Runs of a lane that may wait for a provider slot. Further runs stay queued, where their order can still change. */
 const MAX_WAITING_FOR_SLOT = 8;
 
-export type CapacityDependencies = Pick<Services, "database" | "settings" | "clock"> & {
-  providers: Pick<Services["providers"], "enabled">;
+export type CapacityDependencies = Pick<Runtime, "clock"> & {
+  database: Database;
+  settings: RunSettings;
+  providers: Pick<ProviderRegistry, "enabled">;
 };
 
 export type DispatchCapacity = {

@@ -1,5 +1,6 @@
 // The rounds of the leading dispatcher: find queues with runs, pick the next runs by fair queueing within the capacity,
 // claim them, and start them in the engine. Runs that the engine does not accept return to the queue.
+
 import {
   claimQueuedRuns,
   type DispatchedRun,
@@ -9,7 +10,7 @@ import {
   returnToQueue,
   saveStartRates,
 } from "../db/runs/queue.ts";
-import type { Services } from "../runs/services.ts";
+import type { Runtime } from "../runs/core/runtime.ts";
 import { type CapacityDependencies, createDispatchCapacity } from "./dispatch-capacity.ts";
 import type { EngineClient } from "./engine-client.ts";
 import { createFairQueue } from "./fair-queue.ts";
@@ -31,7 +32,7 @@ export type DispatchRounds = {
   refresh(workers: number): Promise<void>;
 };
 
-export type DispatchDependencies = CapacityDependencies & Pick<Services, "log" | "crashPoint" | "tracing">;
+export type DispatchDependencies = CapacityDependencies & Pick<Runtime, "log" | "crashPoint" | "tracing">;
 
 export function createDispatchRounds(services: DispatchDependencies, engineClient: EngineClient): DispatchRounds {
   const queue = createFairQueue();

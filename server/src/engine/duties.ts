@@ -2,53 +2,40 @@
 // deadlines, expire files, archive history, delete tenants, delete images of requests that never became a run, report
 // low balances, process the outbox, index runs for lists, sum up usage, retire deployments of earlier versions, and
 // detect that the engine has lost its journal.
+
 import type { AuditSeal } from "../db/access/audit-seal.ts";
 import { readEngineIncarnation, saveEngineIncarnation } from "../db/engine-incarnation.ts";
 import { runMaintenance } from "../db/maintenance.ts";
 import { insertLowCreditsEvent } from "../db/money/ledger.ts";
 import { requeueAllRuns } from "../db/runs/open-runs.ts";
 import { requeueAllDeliveries } from "../db/webhooks/delivery-queue.ts";
-import { archiveHistory } from "../runs/archive.ts";
-import { advanceTenantDeletions } from "../runs/delete-tenant.ts";
-import { indexRuns } from "../runs/index-runs.ts";
-import { pollProvider } from "../runs/poll.ts";
-import { listOutboxLanes, processOutboxLane } from "../runs/process-outbox.ts";
-import { failOverdueRuns, requeueExpiredRuns } from "../runs/reconcile.ts";
-import { type RecoveryDependencies, recoverSpooledResponses } from "../runs/recover-spool.ts";
-import { expireRunFiles, sweepOrphans } from "../runs/retention.ts";
-import type { Services } from "../runs/services.ts";
-import { sweepStagedRuns } from "../runs/stage-inline-images.ts";
-import { sumUsageOfEndedRuns } from "../runs/sum-usage.ts";
+import { pollProvider } from "../runs/attempt/poll.ts";
+import { type RecoveryDependencies, recoverSpooledResponses } from "../runs/attempt/recover-spool.ts";
+import { sweepStagedRuns } from "../runs/sources/stage-inline-images.ts";
+import { type ArchiveDependencies, archiveHistory } from "../runs/upkeep/archive.ts";
+import { advanceTenantDeletions, type TenantDeletionDependencies } from "../runs/upkeep/delete-tenant.ts";
+import { indexRuns } from "../runs/upkeep/index-runs.ts";
+import { listOutboxLanes, processOutboxLane } from "../runs/upkeep/process-outbox.ts";
+import { failOverdueRuns, requeueExpiredRuns } from "../runs/upkeep/reconcile.ts";
+import { expireRunFiles, sweepOrphans } from "../runs/upkeep/retention.ts";
+import { sumUsageOfEndedRuns } from "../runs/upkeep/sum-usage.ts";
 import { startDuty } from "./duty.ts";
 import type { EngineAdmin } from "./engine-admin.ts";
 import type { EngineClient } from "./engine-client.ts";
-import { startJobNotifications } from "./job-notifications.ts";
+import { type JobNotificationDependencies, startJobNotifications } from "./job-notifications.ts";
 import { type Loop, startLoop } from "./loop.ts";
 import { createDeploymentRetirement } from "./retire-deployments.ts";
 
 /** Every provider has a lane, and most are empty most of the time. */
 const OUTBOX_MS = 2000;
 
-export type DutyServices = Pick<
-  Services,
-  | "database"
-  | "slowDatabase"
-  | "assets"
-  | "http"
-  | "providers"
-  | "notifications"
-  | "steadiness"
-  | "clock"
-  | "ids"
-  | "settings"
-  | "log"
-  | "metrics"
-  | "crashPoint"
-> &
-  RecoveryDependencies & { audit: AuditSeal };
+export type DutyDependencies = RecoveryDependencies &
+  ArchiveDependencies &
+  JobNotificationDependencies &
+  Omit<TenantDeletionDependencies, "purgeInvocations"> & { audit: AuditSeal };
 
 export function startDuties(
-  services: DutyServices,
+  services: DutyDependencies,
   engine: { client: EngineClient; admin: EngineAdmin },
   holder: string,
   registerWorker: () => Promise<void>,
@@ -121,7 +108,7 @@ export function startDuties(
  * jobs that were already submitted are adopted by their tickets.
  */
 async function checkEngineIncarnation(
-  { database, notifications, ids, log }: DutyServices,
+  { database, notifications, ids, log }: DutyDependencies,
   engineClient: EngineClient,
   registerWorker: () => Promise<void>,
 ): Promise<void> {

@@ -1,16 +1,17 @@
 // A background duty: a loop whose work only the holder of a lease does. The lease is kept from one turn to the next and
 // renewed in time, also while the work takes longer than the lease. Work whose lease is lost is aborted, so two
 // processes never do the same duty at once.
+import type { Database } from "../db/connect.ts";
 import { acquireLeases } from "../db/leases.ts";
-import type { Timer } from "../kit/clock.ts";
-import type { Services } from "../runs/services.ts";
+import type { Runtime } from "../runs/core/runtime.ts";
+import type { Timer } from "../runtime/clock.ts";
 import { type Loop, startLoop } from "./loop.ts";
 
 const LEASE_SECONDS = 15;
 /** A lease is renewed after a third of its length, so it survives a renewal that fails. */
 const RENEWALS_PER_LEASE = 3;
 
-export type DutyContext = Pick<Services, "database" | "clock" | "log"> & { holder: string };
+export type DutyContext = Pick<Runtime, "clock" | "log"> & { database: Database; holder: string };
 
 export type Duty = {
   /** Name of the lease, and of the loop in the log. */

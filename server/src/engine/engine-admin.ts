@@ -1,8 +1,8 @@
 // Client of the engine's admin API: deployments, and the invocations that are pinned to them.
 import { request } from "undici";
 import { z } from "zod";
-import { Fault } from "../faults.ts";
-import type { Invocation } from "../kit/schemas/admin.ts";
+import type { Invocation } from "../contract/schemas/admin.ts";
+import { Fault } from "../faults/faults.ts";
 import { createEngineNodes } from "./engine-nodes.ts";
 
 /** A version of the workers under its URI. The engine sends new invocations to the latest one. */
@@ -33,12 +33,12 @@ const Rows = z.object({ rows: z.array(z.record(z.string(), z.unknown())) });
 const RUN_SERVICE = "Run";
 const OPEN = "status <> 'completed'";
 
-type AdminRequest = { method?: "GET" | "POST" | "PATCH" | "DELETE"; body?: unknown };
+type EngineAdminRequest = { method?: "GET" | "POST" | "PATCH" | "DELETE"; body?: unknown };
 
 /** `adminUrls`: comma-separated. */
 export function createEngineAdmin(adminUrls: string): EngineAdmin {
   const ask = createEngineNodes(adminUrls);
-  const send = async (path: string, { method = "GET", body }: AdminRequest = {}) => {
+  const send = async (path: string, { method = "GET", body }: EngineAdminRequest = {}) => {
     const { status, text } = await ask(async (url) => {
       const response = await request(`${url}${path}`, {
         method,

@@ -2,11 +2,11 @@
 // Every request is idempotent.
 import { Agent, request } from "undici";
 import { z } from "zod";
+import type { Job } from "../contract/operation.ts";
 import type { RunClaim } from "../db/runs/open-runs.ts";
 import type { DeliveryClaim } from "../db/webhooks/delivery-queue.ts";
-import { Fault } from "../faults.ts";
-import type { Job } from "../kit/operation.ts";
-import type { WakeupReason } from "../runs/notifications.ts";
+import { Fault } from "../faults/faults.ts";
+import type { WakeupReason } from "../runs/core/notifications.ts";
 import { createEngineNodes } from "./engine-nodes.ts";
 
 export const EngineEnv = z.object({

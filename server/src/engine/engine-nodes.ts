@@ -1,6 +1,6 @@
 // Asks the nodes of the engine in turn. Every request is idempotent, so a node that does not respond is skipped and the
 // next one is asked; the following requests start there.
-import { Fault } from "../faults.ts";
+import { Fault } from "../faults/faults.ts";
 
 export type NodeResponse = { status: number; text: string };
 /** Returns the response of the first node that responds without a server error. */

@@ -1,6 +1,6 @@
 // Counts the steps that this worker is executing. On shutdown the worker drains: it finishes steps in flight, above all
 // paid submissions, and rejects new ones, which the engine then sends to another worker.
-import type { Clock } from "../kit/clock.ts";
+import type { Clock } from "../runtime/clock.ts";
 
 export type InFlightSteps = {
   /** Executes the step. Throws if the worker is draining; the engine then sends the step to another worker. */

@@ -1,9 +1,12 @@
 // Holds a connection to each provider that pushes job notifications. One process at a time listens per provider. A
 // missed notification only costs time, because every job is polled too.
+import type { Database } from "../db/connect.ts";
 import { acquireLeases } from "../db/leases.ts";
-import { handleJobNotification } from "../runs/job-notification.ts";
-import type { EnabledProvider } from "../runs/provider-registry.ts";
-import type { Services } from "../runs/services.ts";
+import type { OutboundHttp } from "../outbound/outbound-http.ts";
+import { handleJobNotification } from "../runs/attempt/job-notification.ts";
+import type { Notifications } from "../runs/core/notifications.ts";
+import type { Runtime } from "../runs/core/runtime.ts";
+import type { EnabledProvider } from "../runs/offers/provider-registry.ts";
 import { type Loop, startLoop } from "./loop.ts";
 
 const LEASE_CHECK_MS = 2000;
@@ -11,10 +14,14 @@ const LEASE_SECONDS = 15;
 /** Progress notifications of one job that follow each other faster than this are dropped. */
 const MIN_NOTIFICATION_INTERVAL_MS = 300;
 
-type Dependencies = Pick<Services, "database" | "notifications" | "http" | "clock" | "log">;
+export type JobNotificationDependencies = Pick<Runtime, "clock" | "log"> & {
+  database: Database;
+  notifications: Notifications;
+  http: Pick<OutboundHttp, "openWebSocket">;
+};
 
 export function startJobNotifications(
-  services: Dependencies,
+  services: JobNotificationDependencies,
   { provider, env }: EnabledProvider,
   holder: string,
 ): Loop {

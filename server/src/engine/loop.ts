@@ -1,6 +1,7 @@
 // Runs a function repeatedly until it is stopped. An error in one iteration is logged and never ends the loop.
-import type { Clock } from "../kit/clock.ts";
+
 import type { Log } from "../observe/log.ts";
+import type { Clock } from "../runtime/clock.ts";
 
 export type Loop = { wake(): void; stop(): Promise<void> };
 

@@ -1,8 +1,10 @@
 // Removes deployments of earlier versions from the engine once they have no runs. If a version has lost all its workers
 // while runs were in progress, the runs are requeued under a new epoch, so that the latest version continues them.
+import type { Database } from "../db/connect.ts";
 import { requeueLostClaims } from "../db/runs/open-runs.ts";
 import { requeueLostDeliveries } from "../db/webhooks/delivery-queue.ts";
-import type { Services } from "../runs/services.ts";
+import type { Notifications } from "../runs/core/notifications.ts";
+import type { Runtime } from "../runs/core/runtime.ts";
 import type { Deployment, EngineAdmin, PinnedInvocation } from "./engine-admin.ts";
 import { listServedUris, toCanonicalUri } from "./worker-deployment.ts";
 
@@ -10,7 +12,7 @@ import { listServedUris, toCanonicalUri } from "./worker-deployment.ts";
 const UNSERVED_GRACE_MS = 15_000;
 const BATCH = 500;
 
-type RetirementServices = Pick<Services, "database" | "notifications" | "clock" | "log">;
+type RetirementServices = Pick<Runtime, "clock" | "log"> & { database: Database; notifications: Notifications };
 
 /** The result performs one round. It must be called repeatedly: a deployment is retired only if it stays unserved. */
 export function createDeploymentRetirement(

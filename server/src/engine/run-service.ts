@@ -1,12 +1,12 @@
 // Executes runs on Restate: each step is journalled, each wait is an awakeable with a timeout. Only the engine module
 // depends on Restate.
 import * as restate from "@restatedev/restate-sdk";
-import { Fault, type FaultCode, type FaultDetails } from "../faults.ts";
+import { Fault, type FaultCode, type FaultDetails, isTransient } from "../faults/faults.ts";
 import type { Tracing } from "../observe/tracing.ts";
-import { executeRun, type RunSteps } from "../runs/execute.ts";
-import type { WakeupReason } from "../runs/notifications.ts";
-import type { EngineOperation, RunEngine } from "../runs/run-engine.ts";
-import { isTransient } from "../runs/transient-fault.ts";
+import type { WakeupReason } from "../runs/core/notifications.ts";
+import { executeRun } from "../runs/execute/execute.ts";
+import type { EngineOperation, RunEngine } from "../runs/execute/run-engine.ts";
+import type { RunSteps } from "../runs/steps.ts";
 import type { RunInvocation } from "./engine-client.ts";
 import type { InFlightSteps } from "./in-flight-steps.ts";
 import { INVOCATION_TRACE_HEADER, type TraceStep, traceInvocation } from "./trace-invocation.ts";

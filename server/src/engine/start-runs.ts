@@ -1,13 +1,14 @@
 // Starts claimed runs in the engine. A traced run takes its trace along: the wait in the queue becomes a span, and the
 // worker continues from the span of the request to the engine.
+import type { Database } from "../db/connect.ts";
 import type { DispatchedRun } from "../db/runs/queue.ts";
 import { listRunTraces, type RunTrace } from "../db/runs/run-traces.ts";
-import { describeQueueSpan } from "../runs/run-spans.ts";
-import type { Services } from "../runs/services.ts";
+import { describeQueueSpan } from "../runs/core/run-spans.ts";
+import type { Runtime } from "../runs/core/runtime.ts";
 import type { EngineClient, RunInvocation } from "./engine-client.ts";
 import { formatInvocationTrace, INVOCATION_TRACE_HEADER } from "./trace-invocation.ts";
 
-type Dependencies = Pick<Services, "database" | "tracing" | "clock" | "log">;
+type Dependencies = Pick<Runtime, "tracing" | "clock" | "log"> & { database: Database };
 
 /** Returns the runs that the engine did not accept. */
 export async function startRuns(

@@ -3,7 +3,7 @@
 // ends the invocation records it. Replayed steps are not executed, so they have no second span.
 import type { RunClaim } from "../db/runs/open-runs.ts";
 import type { Tracing } from "../observe/tracing.ts";
-import { describeQueueSpan } from "../runs/run-spans.ts";
+import { describeQueueSpan } from "../runs/core/run-spans.ts";
 
 /** The engine stores the headers of an invocation, so a worker that continues it reads the same. */
 export const INVOCATION_TRACE_HEADER = "x-gesso-trace";

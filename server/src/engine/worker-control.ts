@@ -1,8 +1,11 @@
 // Reports this worker to operators and drains it when they ask: it gives up its duties, then readiness, then its
 // connections. Executions in progress end here; the engine sends all others to other workers.
+
 import { deleteSilentWorkers, deleteWorker, reportWorker, type WorkerReport } from "../db/admin/workers.ts";
-import { observeDatabase } from "../runs/observe-database.ts";
-import type { Services } from "../runs/services.ts";
+import type { Database } from "../db/connect.ts";
+import type { Runtime } from "../runs/core/runtime.ts";
+import type { DatabaseSteadiness } from "../runs/ownership/database-steadiness.ts";
+import { observeDatabase } from "../runs/ownership/observe-database.ts";
 import { startLoop } from "./loop.ts";
 import type { WorkerDeployment } from "./worker-deployment.ts";
 import type { WorkerEndpoint } from "./worker-endpoint.ts";
@@ -23,7 +26,7 @@ export type WorkerParts = { activity: WorkerActivity; deployment: WorkerDeployme
 type WorkerIdentity = Omit<WorkerReport, "state" | "runs">;
 
 export async function startWorkerControl(
-  services: Pick<Services, "database" | "steadiness" | "clock" | "ids" | "log">,
+  services: Pick<Runtime, "clock" | "ids" | "log"> & { database: Database; steadiness: DatabaseSteadiness },
   identity: WorkerIdentity,
   { activity, deployment, endpoint }: WorkerParts,
 ): Promise<WorkerControl> {

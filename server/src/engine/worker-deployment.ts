@@ -1,8 +1,9 @@
 // The deployment of this worker in the engine. Its URI contains the build ID, so code under a URI never changes: new
 // runs go to the version that started last, and runs in progress stay with the version that began them. A worker that
 // is the last one of its version keeps serving these runs until they have ended.
+import type { Database } from "../db/connect.ts";
 import { acquireLeases, listLeaseNames, releaseLeases } from "../db/leases.ts";
-import type { Services } from "../runs/services.ts";
+import type { Runtime } from "../runs/core/runtime.ts";
 import type { Deployment, EngineAdmin } from "./engine-admin.ts";
 import { type Loop, startLoop } from "./loop.ts";
 
@@ -27,7 +28,7 @@ export type WorkerDeployment = {
   stop(): Promise<void>;
 };
 
-type DeploymentServices = Pick<Services, "database" | "clock" | "ids" | "log">;
+type DeploymentServices = Pick<Runtime, "clock" | "ids" | "log"> & { database: Database };
 
 export async function startWorkerDeployment(
   { database, clock, ids, log }: DeploymentServices,
@@ -108,11 +109,7 @@ export async function startWorkerDeployment(
  * A version that takes new runs when the last worker of this one has stopped. Undefined if other workers serve this
  * version, or if there is no other one.
  */
-async function findSuccessor(
-  database: Services["database"],
-  clock: Services["clock"],
-  uri: string,
-): Promise<string | undefined> {
+async function findSuccessor(database: Database, clock: Runtime["clock"], uri: string): Promise<string | undefined> {
   // The lease of a worker that was killed looks alive until it expires.
   const until = clock.monotonic() + (LEASE_SECONDS + 1) * 1000;
   for (;;) {
@@ -145,7 +142,7 @@ export const toCanonicalUri = (uri: string) => new URL(uri).href;
 const servingLease = (state: ServingState, uri: string, holder: string) => `${state}/${uri}/${holder}`;
 
 /** The URIs of deployments with a worker in this state. */
-export async function listServedUris(database: Services["database"], state: ServingState): Promise<string[]> {
+export async function listServedUris(database: Database, state: ServingState): Promise<string[]> {
   const names = await listLeaseNames(database, `${state}/`);
   return [...new Set(names.map((name) => name.slice(state.length + 1, name.lastIndexOf("/"))))];
 }

@@ -1,15 +1,16 @@
 // A worker process: serves the steps of runs and deliveries to the engine, dispatches queued runs and performs its
 // share of the background duties. On shutdown it finishes the steps in flight.
+
 import { hostname } from "node:os";
 import * as restate from "@restatedev/restate-sdk";
+import type { Database } from "../db/connect.ts";
 import { releaseLeases } from "../db/leases.ts";
-import { type RunStepServices, runSteps } from "../runs/run-steps.ts";
-import type { Services } from "../runs/services.ts";
-import { SUSPECTS_INTERVAL_MS } from "../runs/suspect-runs.ts";
+import { runSteps, type StepDependencies } from "../runs/execute/run-steps.ts";
+import { SUSPECTS_INTERVAL_MS } from "../runs/ownership/suspect-runs.ts";
 import type { WebhookServices } from "../webhooks/webhook-service.ts";
 import { computeBuildId } from "./build-id.ts";
 import { startDispatcher } from "./dispatcher.ts";
-import { type DutyServices, startDuties } from "./duties.ts";
+import { type DutyDependencies, startDuties } from "./duties.ts";
 import { createEngineAdmin } from "./engine-admin.ts";
 import type { EngineClient } from "./engine-client.ts";
 import { createInFlightSteps } from "./in-flight-steps.ts";
@@ -33,7 +34,7 @@ export type WorkerSettings = {
   drainSeconds: number;
   identityKeys: string[];
 };
-export type WorkerServices = { runs: RunStepServices & DutyServices; webhooks: WebhookServices };
+export type WorkerDependencies = { steps: StepDependencies; duties: DutyDependencies; webhooks: WebhookServices };
 export type EngineWorker = {
   /** False while an operator drains the worker and it takes no new runs. */
   isReady(): boolean;
@@ -41,7 +42,7 @@ export type EngineWorker = {
 };
 
 export async function startWorker(
-  { runs: services, webhooks: webhookServices }: WorkerServices,
+  { steps, duties: services, webhooks: webhookServices }: WorkerDependencies,
   engineClient: EngineClient,
   settings: WorkerSettings,
 ): Promise<EngineWorker> {
@@ -51,7 +52,7 @@ export async function startWorker(
   const inFlightSteps = createInFlightSteps(services.clock);
   const handler = restate.createEndpointHandler({
     services: [
-      runService(runSteps(services), inFlightSteps, services.tracing),
+      runService(runSteps(steps), inFlightSteps, services.tracing),
       webhookDeliveryService(webhookServices, inFlightSteps),
       engineIncarnationService,
     ],
@@ -114,7 +115,7 @@ export async function startWorker(
 
 /** The loops of a worker, under leases of one holder. A drained worker has none. */
 function createWorkerActivity(
-  database: Services["database"],
+  database: Database,
   holder: string,
   startLoops: () => Promise<Pick<Loop, "stop">[]>,
 ): WorkerActivity {
@@ -132,7 +133,7 @@ function createWorkerActivity(
 }
 
 /** Synchronous offers respond only with the finished result. Aborting such a request would waste what it costs. */
-const longestRequestSeconds = ({ providers, settings }: Pick<DutyServices, "providers" | "settings">) =>
+const longestRequestSeconds = ({ providers, settings }: Pick<DutyDependencies, "providers" | "settings">) =>
   providers.enabled
     .flatMap(({ provider }) => provider.offers)
     .reduce(

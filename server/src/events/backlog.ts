@@ -1,5 +1,7 @@
 // The events that a new reader gets before live events: all events of a run, the latest event of each open run of a
 // tenant, or everything after the position where the reader left off.
+
+import type { EventFilter } from "../contract/schemas/events.ts";
 import {
   type EventRow,
   isPositionAfter,
@@ -10,10 +12,9 @@ import {
   listTenantEvents,
 } from "../db/event-log.ts";
 import type { RunRow } from "../db/runs/runs.ts";
-import { Fault } from "../faults.ts";
-import type { EventFilter } from "../kit/schemas/events.ts";
-import { buildEndEvent } from "../runs/render-event.ts";
-import { isRunOpen } from "../runs/render-run.ts";
+import { Fault } from "../faults/faults.ts";
+import { buildEndEvent } from "../runs/show/render-event.ts";
+import { isRunOpen } from "../runs/show/render-run.ts";
 import type { EventServices, RenderedEvent } from "./log-tail.ts";
 
 /** `run` is set if the stream is of one run and ends with it. `services.database` is scoped to the caller. */

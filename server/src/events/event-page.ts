@@ -1,6 +1,7 @@
 // One page of the event log as JSON, for clients that poll instead of holding a stream open.
+
+import type { EventPage } from "../contract/schemas/events.ts";
 import { type EventRow, formatPosition, isPositionAfter, type LogPosition, readLogHead } from "../db/event-log.ts";
-import type { EventPage } from "../kit/schemas/events.ts";
 import { type EventQuery, isEventFor, readBacklog, requireKnownPosition } from "./backlog.ts";
 import { type RenderedEvent, renderEvents } from "./log-tail.ts";
 import { eventFrame } from "./sse-frames.ts";

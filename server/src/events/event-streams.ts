@@ -1,11 +1,12 @@
 // Open event streams. Each gets the backlog and then live events, in log order and each once. A reader that does not
 // keep up is disconnected; it reconnects with its last event id and misses nothing.
+
 import { z } from "zod";
 import { type EventRow, isPositionAfter, type LogPosition } from "../db/event-log.ts";
-import type { Clock } from "../kit/clock.ts";
-import type { Services } from "../runs/services.ts";
+import type { Runtime } from "../runs/core/runtime.ts";
+import type { Clock } from "../runtime/clock.ts";
 import { type EventQuery, isEventFor, readBacklog, requireKnownPosition } from "./backlog.ts";
-import { createLogTail, type RenderedEvent, renderEvents } from "./log-tail.ts";
+import { createLogTail, type EventServices, type RenderedEvent, renderEvents } from "./log-tail.ts";
 import { eventFrame, heartbeatFrame, retryFrame } from "./sse-frames.ts";
 
 export const EventStreamsEnv = z.object({
@@ -65,7 +66,7 @@ type StreamSession = {
 
 type Settings = z.output<typeof EventStreamsEnv>;
 
-type Dependencies = Pick<Services, "database" | "assets" | "clock" | "random" | "log">;
+type Dependencies = EventServices & Pick<Runtime, "clock" | "random" | "log">;
 
 export function createEventStreams(services: Dependencies, env: Settings): EventStreams {
   const tail = createLogTail(services, eventFrame);
@@ -166,7 +167,7 @@ async function sendBacklog(
 
 /** The duration has a random part, so that streams opened at the same time do not reconnect at the same time. */
 const streamEndTime = (
-  { clock, random }: Pick<Services, "clock" | "random">,
+  { clock, random }: Pick<Runtime, "clock" | "random">,
   { expires_at }: StreamCredential,
   { STREAM_SECONDS }: Settings,
 ) => Math.min(clock.now() + STREAM_SECONDS * 1000 * (0.9 + random() * 0.1), expires_at?.getTime() ?? Infinity);

@@ -1,16 +1,13 @@
 // The tail of the event log, read once for all subscribers of a process: one loop and one query per round. A subscriber
 // receives every event after the position at which it subscribed, in order. Without subscribers the loop stops.
-import {
-  type EventRow,
-  type EventRunRow,
-  findRunsOfEvents,
-  type LogPosition,
-  listEventsAfter,
-  readLogHead,
-} from "../db/event-log.ts";
-import type { Event } from "../kit/schemas/events.ts";
-import { renderEvent } from "../runs/render-event.ts";
-import type { Services } from "../runs/services.ts";
+
+import type { Event } from "../contract/schemas/events.ts";
+import type { Database } from "../db/connect.ts";
+import { type EventRow, type LogPosition, listEventsAfter, readLogHead } from "../db/event-log.ts";
+import { type EventRunRow, findRunsOfEvents } from "../db/runs/event-runs.ts";
+import type { Runtime } from "../runs/core/runtime.ts";
+import { renderEvent } from "../runs/show/render-event.ts";
+import type { RenderDependencies } from "../runs/show/render-run.ts";
 
 /** An event with its run, and its bytes as a server-sent event. */
 export type RenderedEvent = { row: EventRow; run: EventRunRow | undefined; event: Event; bytes: Uint8Array };
@@ -28,8 +25,8 @@ export type LogTail = {
 };
 
 /** What rendering events uses. */
-export type EventServices = Pick<Services, "database" | "assets">;
-type Dependencies = EventServices & Pick<Services, "clock" | "log">;
+export type EventServices = RenderDependencies & { database: Database };
+type Dependencies = EventServices & Pick<Runtime, "clock" | "log">;
 
 const POLL_MS = 20;
 /** Delay after a failed query. No event is lost, because the position does not move. */

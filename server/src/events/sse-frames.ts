@@ -1,7 +1,8 @@
 // Frames of an event stream in the server-sent events format.
+
+import type { Event } from "../contract/schemas/events.ts";
 import { type EventRow, formatPosition, type LogPosition, parsePosition } from "../db/event-log.ts";
-import { Fault } from "../faults.ts";
-import type { Event } from "../kit/schemas/events.ts";
+import { Fault } from "../faults/faults.ts";
 
 const encode = (text: string) => new TextEncoder().encode(text);
 

@@ -1,5 +1,5 @@
 // For each error code: when it happens and how to fix it. The reference page of errors is generated from these texts.
-import type { FaultCode } from "../faults.ts";
+import type { FaultCode } from "./faults.ts";
 
 export const faultGuidance: Record<FaultCode, { when: string; fix: string }> = {
   authentication_required: {
@@ -213,16 +213,19 @@ export const faultGuidance: Record<FaultCode, { when: string; fix: string }> = {
     when:
       "A URL uses a private IP address, an internal host name, an unusual port, credentials or another scheme. " +
       "`details.reason` names the rule: `url`, `scheme`, `credentials`, `port`, `host`, `address`, `downgrade` or " +
-      "`foreign_address`.",
+      "`foreign_address`. If several apply, `details.reasons` has all of them.",
     fix:
       "Use a public URL, or upload the file with `images.upload`. Operators allow private hosts with " +
       "`FETCH_ALLOW_ORIGINS` and `FETCH_ALLOW_CIDRS`.",
   },
   webhook_url_not_allowed: {
-    when: "The webhook URL is private, not https, or names the API itself. `details.reason` names the rule.",
+    when:
+      "The webhook URL is private, not https, or names the API itself. `details.reason` names the rule. If several " +
+      "apply, `details.reasons` has all of them.",
     fix:
-      "Use a public https URL. For development, use `gesso webhooks listen`, or set `WEBHOOK_ALLOW_HTTP` and " +
-      "`WEBHOOK_ALLOW_CIDRS`.",
+      "Use a public https URL. To receive webhooks on your machine, use `gesso webhooks listen`; `gesso dev` also sends to " +
+      "URLs of its own machine. Operators allow receivers in their network with `WEBHOOK_ALLOW_CIDRS`, `FETCH_PORTS` and " +
+      "`WEBHOOK_ALLOW_HTTP`.",
   },
   source_fetch_failed: {
     when:
@@ -278,14 +281,16 @@ export const faultGuidance: Record<FaultCode, { when: string; fix: string }> = {
     when: "The tenant is prepaid, and its balance minus the reserves of open runs does not cover the estimate.",
     fix: "The operator adds credit with `tenants.credit`.",
   },
+  price_unknown: {
+    when: "Gesso does not know what the run may cost, and `max_cost`, a spending limit or a prepaid balance applies.",
+    fix: "Choose a model with a known price, see `catalogue.get`. The operator sets `price` in `gesso.yaml`.",
+  },
   spend_limit_reached: {
     when:
       "The run would exceed a limit. `details.reason` is `max_cost` if the estimate is higher than the `max_cost` " +
-      "you sent, or `price_unknown` if a limit is set and Gesso does not know the price. Otherwise `details.limit` " +
-      "is `day`, `month` or `total`, and `details.of` is `tenant`, `key` or `token`.",
-    fix:
-      "Raise the limit, wait for the next UTC day or month, or choose a cheaper model. For an unknown price, the " +
-      "operator sets `price` in `gesso.yaml`.",
+      "you sent. Otherwise `details.limit` is `hour`, `day`, `month` or `total`, and `details.of` is `tenant`, `key` or " +
+      "`token`.",
+    fix: "Raise the limit, wait for the next hour, UTC day or month, or choose a cheaper model.",
   },
   confirmation_required: {
     when:

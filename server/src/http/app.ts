@@ -1,8 +1,10 @@
 // The HTTP application: operations, the MCP server, OpenAI's image API, files, exports, provider callbacks, webhook
 // keys, health, the OpenAPI document, the console and a few HTML pages.
 import { Hono } from "hono";
-import { Fault } from "../faults.ts";
-import { VERSION } from "../kit/version.ts";
+import { generateOpenApi } from "../contract/openapi.ts";
+import { Fault } from "../faults/faults.ts";
+import { operations } from "../operations/all.ts";
+import { VERSION } from "../runtime/version.ts";
 import { WEBHOOK_USER_AGENT } from "../webhooks/message-headers.ts";
 import { cliConfigRoutes } from "./cli-config.ts";
 import { type ConsoleOptions, consoleRoutes } from "./console/console-routes.ts";
@@ -16,7 +18,6 @@ import { type HealthChecks, healthRoutes } from "./health.ts";
 import type { HttpServices } from "./http-services.ts";
 import { type McpOptions, mcpRoutes } from "./mcp/mcp-routes.ts";
 import { openAiRoutes } from "./openai/openai-routes.ts";
-import { generateOpenApi } from "./openapi.ts";
 import { operationRoutes } from "./operation-routes.ts";
 import { errorPageRoutes } from "./pages/error-pages.ts";
 import { startPageRoutes } from "./pages/start-page.ts";
@@ -73,7 +74,7 @@ export function createApp(
   // Generated for the first caller, because it would delay the start by almost half a second.
   let openApi: string | undefined;
   app.get("/openapi.json", (context) => {
-    openApi ??= JSON.stringify(generateOpenApi());
+    openApi ??= JSON.stringify(generateOpenApi(operations));
     return context.body(openApi, 200, { "content-type": "application/json" });
   });
   app.notFound((context) => respondWithFault(context, new Fault("route_not_found"), log));

@@ -1,7 +1,7 @@
 // Bounds the bytes of bodies that a process holds at a time, of one tenant and of all tenants together: JSON in memory,
 // and forms in temporary files. Many large bodies at once are refused one by one instead of exhausting memory or disk.
 import { z } from "zod";
-import { Fault } from "../faults.ts";
+import { Fault } from "../faults/faults.ts";
 
 const MEGABYTE = 1024 * 1024;
 const RETRY_SECONDS = 1;

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { createFilePart } from "../kit/files.ts";
-import { imageField } from "../kit/image-fields.ts";
-import { defineOperation } from "../kit/operation.ts";
+import { createFilePart } from "../contract/files.ts";
+import { imageField } from "../contract/image-fields.ts";
+import { defineStream } from "../contract/operation.ts";
 import { coerceTextFields } from "./coerce.ts";
 
-const operation = defineOperation({
+const operation = defineStream({
   name: "tests.form",
   summary: "A form",
   http: { method: "POST", path: "/form", bodies: ["form"] },
@@ -19,7 +19,7 @@ const operation = defineOperation({
   }),
   output: z.unknown(),
   example: {},
-  respond: async () => ({}),
+  events: () => ({}),
 });
 const file = createFilePart({ path: "/a", filename: "a.png", size_bytes: 1, sha256: "" });
 const url = "https://example.com/a.png";

@@ -1,8 +1,8 @@
 // Converts the text fields of forms and query strings to the types of the operation's schema. Text that does not
 // convert is left as it is, and validation reports it.
 import { z } from "zod";
-import type { Operation } from "../kit/operation.ts";
-import type { JsonObject } from "../kit/schemas/run.ts";
+import type { Operation } from "../contract/operation.ts";
+import type { JsonObject } from "../contract/schemas/run.ts";
 
 type JsonSchemaProperty = {
   type?: string | string[];

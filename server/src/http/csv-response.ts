@@ -1,6 +1,6 @@
 // Renders a response as CSV. Cells that a spreadsheet would interpret as a formula are escaped.
 import type { Context } from "hono";
-import type { JsonObject } from "../kit/schemas/run.ts";
+import type { JsonObject } from "../contract/schemas/run.ts";
 
 export const acceptsCsv = (context: Context) => /^text\/csv\b/.test(context.req.header("accept") ?? "");
 

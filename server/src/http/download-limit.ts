@@ -1,7 +1,7 @@
 // Limits concurrent file downloads per client address. Each download holds a connection to the storage until the client
 // has read it, so that one slow client must not hold them all.
 import type { Context } from "hono";
-import { Fault } from "../faults.ts";
+import { Fault } from "../faults/faults.ts";
 import type { FindClientAddress } from "./client-address.ts";
 import type { HttpBindings } from "./read-request.ts";
 

@@ -1,7 +1,7 @@
 // Drains a small request body (up to 1 MiB, for up to 5 s) that is still arriving when the response is ready. Otherwise
 // a client with keep-alive would send its next request on a connection that is about to close.
 import type { IncomingMessage } from "node:http";
-import type { Clock } from "../kit/clock.ts";
+import type { Clock } from "../runtime/clock.ts";
 
 const MAX_DRAINED_BYTES = 1024 * 1024;
 const DRAIN_TIMEOUT_MS = 5000;

@@ -1,7 +1,7 @@
 // Renders errors: as the API's error body, in the format of the operation, or as RFC 9457 problem details on request.
 import type { Context } from "hono";
-import { Fault, faults, toFault } from "../faults.ts";
-import type { Operation } from "../kit/operation.ts";
+import type { Operation } from "../contract/operation.ts";
+import { Fault, faults, toFault } from "../faults/faults.ts";
 import type { Log } from "../observe/log.ts";
 
 type Status = 200;

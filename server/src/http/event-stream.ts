@@ -3,14 +3,14 @@
 import type { Context } from "hono";
 import type { Authenticator, Credentials } from "../access/authentication.ts";
 import type { RequestContext } from "../access/request-context.ts";
+import type { EventFilter } from "../contract/schemas/events.ts";
 import type { Caller } from "../db/access/caller.ts";
 import type { LogPosition } from "../db/event-log.ts";
 import type { RunRow } from "../db/runs/runs.ts";
 import { readEventPage } from "../events/event-page.ts";
 import type { StreamConnection } from "../events/event-streams.ts";
 import { parseEventId } from "../events/sse-frames.ts";
-import { Fault } from "../faults.ts";
-import type { EventFilter } from "../kit/schemas/events.ts";
+import { Fault } from "../faults/faults.ts";
 import type { AdmittedRequest } from "./admission.ts";
 import type { HttpServices } from "./http-services.ts";
 import type { HttpBindings } from "./read-request.ts";
@@ -40,7 +40,7 @@ export function readLastEventId(context: Context, field: unknown): LogPosition |
 }
 
 /** `run` is set if the stream is of one run and ends with it. */
-type EventStreamRequest = { run?: RunRow; filter: EventFilter; after: LogPosition | undefined };
+type EventStreamQuery = { run?: RunRow; filter: EventFilter; after: LogPosition | undefined };
 
 type StreamServices = Pick<HttpServices, "runs" | "streams" | "authenticator" | "findClientAddress">;
 type StreamCall = { context: Context<HttpBindings>; request: RequestContext; admitted: AdmittedRequest };
@@ -48,7 +48,7 @@ type StreamCall = { context: Context<HttpBindings>; request: RequestContext; adm
 export async function respondWithEventStream(
   { runs, streams, authenticator, findClientAddress }: StreamServices,
   { context, request, admitted }: StreamCall,
-  streamRequest: EventStreamRequest,
+  streamRequest: EventStreamQuery,
 ): Promise<Response> {
   const { caller, database } = request;
   const { tenant_id, expires_at } = caller;

@@ -2,7 +2,7 @@
 // so a slow client slows the export down and needs no memory; each export holds one database connection.
 import { type Context, Hono } from "hono";
 import { exportScope } from "../access/tenant-export.ts";
-import { Fault } from "../faults.ts";
+import { Fault } from "../faults/faults.ts";
 import { exportTenant } from "../library/export-tenant.ts";
 import { respondWithFault } from "./error-response.ts";
 import type { HttpServices } from "./http-services.ts";

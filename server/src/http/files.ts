@@ -1,10 +1,11 @@
 // Serves files at signed URLs: complete or as a byte range, with the exact media type and headers that keep browsers
 // from executing them. A URL is valid as long as its file exists; it takes no query string. Browsers cache files for at
 // most 60 seconds, and thumbnails for a day.
+
 import { type Context, Hono } from "hono";
-import { Fault } from "../faults.ts";
-import { openSignedAsset } from "../library/asset-download.ts";
-import type { Services } from "../runs/services.ts";
+import { Fault } from "../faults/faults.ts";
+import { type DownloadDependencies, openSignedAsset } from "../library/asset-download.ts";
+import type { Runtime } from "../runs/core/runtime.ts";
 import type { LimitDownloads } from "./download-limit.ts";
 import { createDownloadTurns, type TakeTurns } from "./download-turns.ts";
 import { respondWithFault } from "./error-response.ts";
@@ -24,7 +25,7 @@ export const FILE_SECURITY_HEADERS = {
   "referrer-policy": "no-referrer",
 };
 
-type Dependencies = Pick<Services, "database" | "assets" | "log">;
+type Dependencies = DownloadDependencies & Pick<Runtime, "log">;
 
 export function fileRoutes(services: Dependencies, limitDownloads: LimitDownloads): Hono<HttpBindings> {
   const app = new Hono<HttpBindings>();

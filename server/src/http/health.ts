@@ -2,8 +2,8 @@
 // without which no request can be served makes a process unready: a load balancer would otherwise remove every process
 // at once.
 import { Hono } from "hono";
-import type { Clock } from "../kit/clock.ts";
-import { VERSION } from "../kit/version.ts";
+import type { Clock } from "../runtime/clock.ts";
+import { VERSION } from "../runtime/version.ts";
 
 type HealthCheck = () => Promise<void>;
 /** `degrading`: dependencies that some requests need, such as storage. Their failure is only reported. */

@@ -1,16 +1,16 @@
 // Responds with the image of a run instead of JSON.
+
 import type { Context } from "hono";
 import type { RunRow } from "../db/runs/runs.ts";
-import { Fault, type FaultCode, faults } from "../faults.ts";
-import { openAsset } from "../library/asset-download.ts";
-import { isRunOpen } from "../runs/render-run.ts";
-import type { Services } from "../runs/services.ts";
+import { Fault, type FaultCode, faults } from "../faults/faults.ts";
+import { type DownloadDependencies, openAsset } from "../library/asset-download.ts";
+import { isRunOpen } from "../runs/show/render-run.ts";
 import { FILE_SECURITY_HEADERS } from "./files.ts";
 
 /** Throws sync_timeout if the run is still open, because there is no image to return; the run continues. */
 export async function respondWithImage(
   context: Context,
-  services: Pick<Services, "database" | "assets">,
+  services: DownloadDependencies,
   row: RunRow,
 ): Promise<Response> {
   if (isRunOpen(row)) throw new Fault("sync_timeout", { run_id: row.run_id });

@@ -1,7 +1,7 @@
 // Bounds a JSON body while it arrives, before it is parsed. Long strings may be base64 images and are bounded by the
 // size of the body; everything else (structure, numbers, short strings) and the number of values have limits of their
 // own, because parsing and validating them costs time and memory per value.
-import { Fault } from "../faults.ts";
+import { Fault } from "../faults/faults.ts";
 
 export type JsonBounds = { maxPlainBytes: number; maxValues: number };
 

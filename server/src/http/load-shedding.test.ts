@@ -1,7 +1,7 @@
 // When new work is turned away: only where a queue stands, and first those who bring the most.
 import { beforeEach, describe, expect, it } from "vitest";
 import { createManualClock, type ManualClock } from "../../test/support/manual-clock.ts";
-import { Fault } from "../faults.ts";
+import { Fault } from "../faults/faults.ts";
 import { createLoadShedder } from "./load-shedding.ts";
 
 let clock: ManualClock;

@@ -2,8 +2,8 @@
 // second, new work is refused before its body is read: first that of tenants with many requests in flight, and none of
 // a tenant whose own queries do not wait. Accepted work continues and reads are served.
 import { z } from "zod";
-import { Fault } from "../faults.ts";
-import type { Clock, Random } from "../kit/clock.ts";
+import { Fault } from "../faults/faults.ts";
+import type { Clock, Random } from "../runtime/clock.ts";
 
 export const LoadSheddingEnv = z.object({
   SHED_MS: z.coerce

@@ -2,8 +2,8 @@
 // error body.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
-import { Fault } from "../faults.ts";
-import type { Clock, Ids } from "../kit/clock.ts";
+import { Fault } from "../faults/faults.ts";
+import type { Clock, Ids } from "../runtime/clock.ts";
 
 const STATUS_TEXT: Record<number, string> = { 400: "Bad Request", 408: "Request Timeout", 431: "Headers Too Large" };
 const CLOSE_TIMEOUT_MS = 1000;

@@ -1,7 +1,7 @@
 import { createServer, type Server } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { afterEach, expect, it } from "vitest";
-import { systemClock } from "../kit/system-clock.ts";
+import { systemClock } from "../runtime/system-clock.ts";
 import { enforceMinimumDownloadRate } from "./minimum-download-rate.ts";
 
 const RATE = { windowMs: 600, minBytesPerSecond: 100_000, checkIntervalMs: 100 };

@@ -1,7 +1,7 @@
 // Disconnects clients that read a response below a minimum rate, so that slow readers cannot hold files, storage
 // connections and memory. A client that waits for data, such as a quiet event stream, is not slow.
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Clock } from "../kit/clock.ts";
+import type { Clock } from "../runtime/clock.ts";
 
 export type MinimumReadRate = {
   /** The window over which the rate is measured; data must have been waiting for all of it. */

@@ -2,7 +2,7 @@
 // connections open.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import type { Clock, Ids } from "../kit/clock.ts";
+import type { Clock, Ids } from "../runtime/clock.ts";
 import { respondToMalformedRequest } from "./malformed-request.ts";
 
 /**
@@ -25,10 +25,10 @@ export type MinimumUploadRate = {
 };
 const DEFAULT_RATE: MinimumUploadRate = { windowMs: 10_000, minBytesPerSecond: 4096, checkIntervalMs: 2000 };
 
-type TrackedRequest = { incoming: IncomingMessage; outgoing: ServerResponse; bytes: number; since: number };
-type RequestListener = (incoming: IncomingMessage, outgoing: ServerResponse) => void;
-type RequestSource = {
-  on(event: "request", listener: RequestListener): unknown;
+type TrackedUpload = { incoming: IncomingMessage; outgoing: ServerResponse; bytes: number; since: number };
+type HttpListener = (incoming: IncomingMessage, outgoing: ServerResponse) => void;
+type HttpServerEvents = {
+  on(event: "request", listener: HttpListener): unknown;
   on(event: "close", listener: () => void): unknown;
 };
 
@@ -36,12 +36,12 @@ type Runtime = { clock: Pick<Clock, "monotonic" | "after" | "every">; ids: Ids }
 
 /** Responds with request_timeout to requests whose body arrives too slowly. */
 export function enforceMinimumUploadRate(
-  server: RequestSource,
+  server: HttpServerEvents,
   runtime: Runtime,
   { windowMs, minBytesPerSecond, checkIntervalMs }: MinimumUploadRate = DEFAULT_RATE,
 ): void {
   const { clock } = runtime;
-  const tracked = new Set<TrackedRequest>();
+  const tracked = new Set<TrackedUpload>();
   server.on("request", (incoming, outgoing) => {
     const request = { incoming, outgoing, bytes: incoming.socket.bytesRead, since: clock.monotonic() };
     tracked.add(request);

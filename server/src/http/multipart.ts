@@ -6,10 +6,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { addAbortSignal } from "node:stream";
 import { Busboy, type BusboyFileStream, type BusboyInstance } from "@fastify/busboy";
-import { Fault, type ValidationIssue } from "../faults.ts";
-import type { Clock, Timer } from "../kit/clock.ts";
-import { createFilePart, type FilePart } from "../kit/files.ts";
-import type { JsonObject } from "../kit/schemas/run.ts";
+import { createFilePart, type FilePart } from "../contract/files.ts";
+import type { JsonObject } from "../contract/schemas/run.ts";
+import { Fault, type ValidationIssue } from "../faults/faults.ts";
+import type { Clock, Timer } from "../runtime/clock.ts";
 
 export const MAX_FILE_BYTES = 25 * 1024 * 1024;
 /** For all fields together; a single field may have half of it. */

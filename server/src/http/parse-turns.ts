@@ -1,7 +1,7 @@
 // Shares the event loop between tenants that send large JSON bodies. Parsing and validating one blocks all other
 // requests, so each tenant parses one at a time, and while other tenants are active it pauses after each: a tenant gets
 // at most a fifth of the time. A tenant that is alone never pauses.
-import type { Clock } from "../kit/clock.ts";
+import type { Clock } from "../runtime/clock.ts";
 
 /** Smaller bodies take no turns: they are parsed within a millisecond or two. */
 export const MIN_PACED_BYTES = 64 * 1024;

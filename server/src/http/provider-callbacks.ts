@@ -1,12 +1,16 @@
 // Callback URLs of providers. Each URL is signed for one attempt, so it cannot be guessed; the adapter then verifies
 // the callback by the provider's own means.
+
 import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from "node:crypto";
 import { Hono } from "hono";
-import { Fault } from "../faults.ts";
-import type { SecretKeys } from "../kit/secret-keys.ts";
-import { type CallbackTarget, handleProviderCallback } from "../runs/provider-callback.ts";
-import type { Services } from "../runs/services.ts";
-import { traceCallback } from "../runs/trace-callback.ts";
+import type { Database } from "../db/connect.ts";
+import { Fault } from "../faults/faults.ts";
+import { type CallbackTarget, handleProviderCallback } from "../runs/attempt/provider-callback.ts";
+import { traceCallback } from "../runs/attempt/trace-callback.ts";
+import type { Notifications } from "../runs/core/notifications.ts";
+import type { Runtime } from "../runs/core/runtime.ts";
+import type { ProviderRegistry } from "../runs/offers/provider-registry.ts";
+import type { SecretKeys } from "../runtime/secret-keys.ts";
 import { respondWithFault } from "./error-response.ts";
 
 const MAX_CALLBACK_BYTES = 1024 * 1024;
@@ -35,7 +39,11 @@ export function createCallbackSigner(secrets: SecretKeys): CallbackSigner {
   };
 }
 
-type Dependencies = Pick<Services, "database" | "providers" | "notifications" | "log" | "tracing">;
+type Dependencies = Pick<Runtime, "log" | "tracing"> & {
+  database: Database;
+  providers: ProviderRegistry;
+  notifications: Notifications;
+};
 
 export const callbackPath = (target: CallbackTarget, signer: CallbackSigner) =>
   `/callbacks/${target.provider}/${target.run_id}/${target.request_index}/${target.attempt_number}/${signer.sign(target)}`;

@@ -4,9 +4,9 @@ import type { AddressInfo } from "node:net";
 import { type ServerType, serve } from "@hono/node-server";
 import { Hono } from "hono";
 import { afterEach, expect, it } from "vitest";
-import { toFault } from "../faults.ts";
-import type { FilePart } from "../kit/files.ts";
-import { systemClock } from "../kit/system-clock.ts";
+import type { FilePart } from "../contract/files.ts";
+import { toFault } from "../faults/faults.ts";
+import { systemClock } from "../runtime/system-clock.ts";
 import { createBodyBudget } from "./body-budget.ts";
 import { type HttpBindings, readBody } from "./read-request.ts";
 

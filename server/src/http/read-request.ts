@@ -2,11 +2,11 @@
 // safely is refused here, for every operation.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Context } from "hono";
-import { Fault, type ValidationIssue } from "../faults.ts";
-import { isFilePart } from "../kit/files.ts";
-import { findInlineImages } from "../kit/image-fields.ts";
-import type { BodyKind, Operation } from "../kit/operation.ts";
-import type { JsonObject } from "../kit/schemas/run.ts";
+import { isFilePart } from "../contract/files.ts";
+import { findInlineImages } from "../contract/image-fields.ts";
+import type { BodyKind, Operation } from "../contract/operation.ts";
+import type { JsonObject } from "../contract/schemas/run.ts";
+import { Fault, type ValidationIssue } from "../faults/faults.ts";
 import type { BodyAdmission } from "./admission.ts";
 import { coerceTextFields, inputProperties } from "./coerce.ts";
 import { createJsonScanner } from "./json-scanner.ts";

@@ -2,8 +2,8 @@
 // `/api/v1/runs/:run_id`, never the path.
 import type { Context, MiddlewareHandler } from "hono";
 import { matchedRoutes } from "hono/route";
-import type { Clock } from "../kit/clock.ts";
 import type { Metrics } from "../observe/metrics.ts";
+import type { Clock } from "../runtime/clock.ts";
 
 /** Methods that clients send. Others share one value, because a client chooses them. */
 export const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);

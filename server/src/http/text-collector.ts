@@ -1,6 +1,6 @@
 // Decodes a UTF-8 body while it arrives, in blocks. Decoding a large body at once would block all other requests, and a
 // body of many tiny chunks takes no more memory than its text.
-import { Fault } from "../faults.ts";
+import { Fault } from "../faults/faults.ts";
 
 const BLOCK_BYTES = 64 * 1024;
 

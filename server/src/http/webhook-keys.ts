@@ -2,7 +2,7 @@
 // the tenant id, so the response does not reveal whether the tenant exists.
 import { Hono } from "hono";
 import { z } from "zod";
-import { Fault } from "../faults.ts";
+import { Fault } from "../faults/faults.ts";
 import type { Log } from "../observe/log.ts";
 import { toPublicJwk } from "../webhooks/message-signature.ts";
 import type { WebhookService } from "../webhooks/webhook-service.ts";

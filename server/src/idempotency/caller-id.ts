@@ -5,7 +5,7 @@ import { createHash } from "node:crypto";
 import type { Caller } from "../db/access/caller.ts";
 
 export type IdempotencyCaller = Pick<Caller, "user_id" | "key_id"> &
-  Partial<Pick<Caller, "first_key_id" | "token" | "session">>;
+  Partial<Pick<Caller, "holder_id" | "token" | "session">>;
 
 /**
  * An API key: the first of the keys that it replaced by rotation. An access token: its key and its end user. A session
@@ -18,8 +18,8 @@ export function identifyCaller(caller: IdempotencyCaller): string {
 }
 
 /** Null if the caller is a user and not one of its keys. */
-export const findFirstKeyId = ({ key_id, first_key_id, session }: IdempotencyCaller): string | null =>
-  session ? null : (first_key_id ?? key_id);
+export const findFirstKeyId = ({ key_id, holder_id, session }: IdempotencyCaller): string | null =>
+  session ? null : (holder_id ?? key_id);
 
 /** A UUID of version 8: made from a digest, and different from every ID of a key, which has version 7. */
 function toUuid(parts: string[]): string {

@@ -3,7 +3,7 @@
 import { v7 } from "uuid";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { startTestDatabase, type TestDatabase } from "../../test/support/test-database.ts";
-import { systemClock } from "../kit/system-clock.ts";
+import { systemClock } from "../runtime/system-clock.ts";
 import { type ClientRequest, createClientRequests } from "./client-requests.ts";
 
 let base: TestDatabase;
@@ -156,6 +156,6 @@ it("a request joins nothing of another end user, and that of a renewed token or 
   await alice.end("lost");
   for (const other of [request, as(tokenOf("bob")), as({ ...tokenOf("alice"), key_id: v7() })])
     expect((await own().join({ ...other, isRetry: true })).isJoined).toBe(false);
-  const rotated = { ...tokenOf("alice"), key_id: v7(), first_key_id: request.caller.key_id };
+  const rotated = { ...tokenOf("alice"), key_id: v7(), holder_id: request.caller.key_id };
   expect((await own().join(as(rotated))).idempotencyKey).toBe(alice.idempotencyKey);
 });

@@ -5,7 +5,7 @@ import { createHash } from "node:crypto";
 import type { Caller } from "../db/access/caller.ts";
 import { endClientRequest, insertClientRequest } from "../db/client-requests.ts";
 import type { Database } from "../db/connect.ts";
-import type { Clock, Ids } from "../kit/clock.ts";
+import type { Clock, Ids } from "../runtime/clock.ts";
 import { findFirstKeyId, type IdempotencyCaller } from "./caller-id.ts";
 import { canonicalJson } from "./fingerprint.ts";
 

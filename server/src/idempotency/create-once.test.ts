@@ -3,7 +3,7 @@ import { v7 } from "uuid";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { startTestDatabase, type TestDatabase } from "../../test/support/test-database.ts";
 import { deletePromptRow, findPrompt, insertPrompt, type PromptRow } from "../db/library/prompts.ts";
-import { Fault } from "../faults.ts";
+import { Fault } from "../faults/faults.ts";
 import { createOnce, type IdempotencyContext, type IdempotentCreation, identifyRequest } from "./create-once.ts";
 
 let base: TestDatabase;
@@ -186,11 +186,11 @@ describe("a key", () => {
   });
 
   it.each<[string, (own: { key_id: string }) => Partial<IdempotencyContext["caller"]>[]]>([
-    ["API key that was rotated twice", ({ key_id }) => [{ key_id: v7(), first_key_id: key_id }]],
+    ["API key that was rotated twice", ({ key_id }) => [{ key_id: v7(), holder_id: key_id }]],
     ["end user whose token was renewed", () => [tokenOf("alice"), tokenOf("alice")]],
     [
       "end user whose token was renewed after a rotation of the key",
-      ({ key_id }) => [tokenOf("alice"), { ...tokenOf("alice"), key_id: v7(), first_key_id: key_id }],
+      ({ key_id }) => [tokenOf("alice"), { ...tokenOf("alice"), key_id: v7(), holder_id: key_id }],
     ],
     [
       "user who signed in again",
@@ -254,8 +254,8 @@ describe("a key that an earlier version stored, without its caller", () => {
     await insertRun(runId, caller, second);
     const callers = [
       {},
-      { key_id: second, first_key_id: first },
-      { key_id: third, first_key_id: first },
+      { key_id: second, holder_id: first },
+      { key_id: third, holder_id: first },
       { key_id: v7() },
       { user_id: "another", key_id: null },
     ];

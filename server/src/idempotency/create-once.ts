@@ -1,8 +1,9 @@
 // Idempotent creation: a request that repeats an earlier one with the same idempotency key returns the resource of the
 // earlier request (a replay) and creates nothing.
 import type { Database } from "../db/connect.ts";
-import { findIdempotencyKey, type NewIdempotencyKey, type ResourceKind } from "../db/idempotency-keys.ts";
-import { Fault, type FaultCode } from "../faults.ts";
+import { findIdempotencyKey, type NewIdempotencyKey } from "../db/idempotency-keys.ts";
+import type { ResourceKind } from "../db/typed-columns.ts";
+import { Fault, type FaultCode } from "../faults/faults.ts";
 import { findFirstKeyId, type IdempotencyCaller, identifyCaller } from "./caller-id.ts";
 import { fingerprintRequest } from "./fingerprint.ts";
 

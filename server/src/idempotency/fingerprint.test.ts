@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { createFilePart } from "../kit/files.ts";
+import { createFilePart } from "../contract/files.ts";
 import { canonicalJson, fingerprintRequest } from "./fingerprint.ts";
 
 describe("the canonical form of a request", () => {

@@ -1,7 +1,7 @@
 // The fingerprint of a request: two requests with the same idempotency key are the same request if their fingerprints
 // are equal. The order of fields has no influence.
 import { createHash } from "node:crypto";
-import { isFilePart } from "../kit/files.ts";
+import { isFilePart } from "../contract/files.ts";
 
 /** `sync` is not part of the fingerprint, because it only changes the response. */
 export function fingerprintRequest(operation: string, input: Readonly<Record<string, unknown>>): Buffer {

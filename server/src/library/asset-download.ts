@@ -1,7 +1,8 @@
 // Opens stored files for download. The URL of a deleted file returns asset_expired although its signature is valid.
+import type { Database } from "../db/connect.ts";
 import { findAsset } from "../db/runs/assets.ts";
-import { Fault } from "../faults.ts";
-import type { Services } from "../runs/services.ts";
+import { Fault } from "../faults/faults.ts";
+import type { AssetStore } from "../files/storage/asset-store.ts";
 
 export type AssetDownload = {
   media_type: string;
@@ -11,10 +12,11 @@ export type AssetDownload = {
   read(range?: { start: number; end: number }): Promise<ReadableStream<Uint8Array>>;
 };
 
-type Dependencies = Pick<Services, "database" | "assets">;
+/** What opens files for download. */
+export type DownloadDependencies = { database: Database; assets: Pick<AssetStore, "storage" | "verifySignature"> };
 
 export async function openSignedAsset(
-  services: Dependencies,
+  services: DownloadDependencies,
   assetId: string,
   signatureFile: string,
 ): Promise<AssetDownload> {
@@ -23,7 +25,7 @@ export async function openSignedAsset(
 }
 
 /** Does not check access: the caller of this function must have. */
-export async function openAsset({ database, assets }: Dependencies, assetId: string): Promise<AssetDownload> {
+export async function openAsset({ database, assets }: DownloadDependencies, assetId: string): Promise<AssetDownload> {
   const row = await findAsset(database, assetId);
   if (!row) throw new Fault("asset_not_found");
   if (row.deleted_at) throw new Fault("asset_expired");

@@ -3,11 +3,11 @@
 import { v7 } from "uuid";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { startTestDatabase, type TestDatabase } from "../../test/support/test-database.ts";
+import type { RunCancelFilter } from "../contract/run-filters.ts";
 import { insertRun, type NewRun } from "../db/runs/insert-run.ts";
 import { claimQueuedRuns } from "../db/runs/queue.ts";
 import { findRun } from "../db/runs/runs.ts";
 import { startClaimedRun } from "../db/runs/start-run.ts";
-import type { RunCancelFilter } from "../kit/operation.ts";
 import { cancelMatchingRuns, cancelOpenRun } from "./cancel-runs.ts";
 
 let database: TestDatabase;

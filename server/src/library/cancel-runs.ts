@@ -1,17 +1,18 @@
 // Cancels runs of the caller's tenant: one by its ID, or open runs by a filter. Both cancel each run in the same way.
+
 import type { RequestContext } from "../access/request-context.ts";
+import type { RunCancelFilter } from "../contract/run-filters.ts";
+import type { CanceledRuns } from "../contract/schemas/library.ts";
 import { listCancelableRuns } from "../db/runs/list-cancelable.ts";
 import { requestCancellation } from "../db/runs/open-runs.ts";
-import { Fault } from "../faults.ts";
-import type { RunCancelFilter } from "../kit/operation.ts";
-import type { CanceledRuns } from "../kit/schemas/library.ts";
-import { deriveId } from "../runs/ids.ts";
-import type { Services } from "../runs/services.ts";
+import { Fault } from "../faults/faults.ts";
+import { deriveId } from "../runs/core/ids.ts";
+import type { Notifications } from "../runs/core/notifications.ts";
 
 /** Runs that one request cancels: each takes a statement of its own. */
 const MAX_RUNS = 100;
 
-type CancelDependencies = Pick<Services, "notifications">;
+export type CancelDependencies = { notifications: Notifications };
 type CancelContext = Pick<RequestContext, "database" | "caller">;
 
 /** A run that has started is asked to stop, unless `isQueuedOnly`. Returns false if nothing was canceled. */

@@ -8,11 +8,11 @@ import { createPastRun, indexPastRuns, insertPastRuns, insertPrepaidTenant } fro
 import { startTestDatabase, type TestDatabase } from "../../test/support/test-database.ts";
 import { createTestRuntime } from "../../test/support/test-runtime.ts";
 import { openSnapshot } from "../db/snapshot.ts";
-import { archiveHistory } from "../runs/archive.ts";
-import { createAssetStore } from "../storage/asset-store.ts";
-import { createAssetUrlSigner } from "../storage/asset-urls.ts";
-import { createDiskStorage } from "../storage/disk-storage.ts";
-import type { ObjectStorage } from "../storage/object-storage.ts";
+import { createAssetStore } from "../files/storage/asset-store.ts";
+import { createAssetUrlSigner } from "../files/storage/asset-urls.ts";
+import { createDiskStorage } from "../files/storage/disk-storage.ts";
+import type { ObjectStorage } from "../files/storage/object-storage.ts";
+import { archiveHistory } from "../runs/upkeep/archive.ts";
 import { exportTenant } from "./export-tenant.ts";
 
 let database: TestDatabase;

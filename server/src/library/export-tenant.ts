@@ -1,18 +1,21 @@
 // Exports the data of a tenant as JSON Lines from one snapshot: a header, one line per row with its kind, and an end
 // line with the number of lines, without which an export is incomplete. What was archived follows the line of its file.
 // Memory is bounded by one page of rows, or one file of the archive.
+
+import type { JsonObject } from "../contract/schemas/run.ts";
 import { listExportedRows } from "../db/access/tenant-export.ts";
-import { Fault } from "../faults.ts";
-import type { JsonObject } from "../kit/schemas/run.ts";
-import { readArchiveFile } from "../runs/archive-file.ts";
-import type { Services } from "../runs/services.ts";
+import type { OpenSnapshot } from "../db/snapshot.ts";
+import { Fault } from "../faults/faults.ts";
+import type { AssetStore } from "../files/storage/asset-store.ts";
+import type { Runtime } from "../runs/core/runtime.ts";
+import { readArchiveFile } from "../runs/upkeep/archive-file.ts";
 
 /** Changes when lines of a known kind change in a way that readers must know. New kinds and fields are added freely. */
 const EXPORT_FORMAT = 1;
 /** The kind of a line, by the content of its file in the archive. */
 const ARCHIVED_KINDS: Record<string, string> = { runs: "archived_run", audit: "archived_audit_entry" };
 
-type Dependencies = Pick<Services, "assets" | "clock" | "openSnapshot">;
+type Dependencies = Pick<Runtime, "clock"> & { assets: AssetStore; openSnapshot(): Promise<OpenSnapshot> };
 
 /** The stream fails with the generator; a reader sees a missing end line. */
 export async function* exportTenant(

@@ -1,13 +1,16 @@
 // A run as a stack of layers: sources at the bottom, detected masks and objects above them, results on top. The kind of
 // each image follows from the plan. Deleted files have no layer.
+
+import type { Job, Source } from "../contract/operation.ts";
+import type { Layer, Layers } from "../contract/schemas/library.ts";
+import type { Database } from "../db/connect.ts";
 import { findAssets } from "../db/runs/assets.ts";
-import { findRuns, type RunRow, type StoredAsset } from "../db/runs/runs.ts";
-import { type CombineMode, computeLayout } from "../images/combine-layout.ts";
-import type { Job, Source } from "../kit/operation.ts";
-import type { Layer, Layers } from "../kit/schemas/library.ts";
-import { deriveId, frameAssetId, sourceAssetId } from "../runs/ids.ts";
-import type { Services } from "../runs/services.ts";
-import { findOutput, isVideoFile, sourceRunId } from "../runs/source-files.ts";
+import { findRuns, type RunRow } from "../db/runs/runs.ts";
+import type { StoredAsset } from "../db/typed-columns.ts";
+import { type CombineMode, computeLayout } from "../files/images/combine-layout.ts";
+import { deriveId, frameAssetId, sourceAssetId } from "../runs/core/ids.ts";
+import type { RenderDependencies } from "../runs/show/render-run.ts";
+import { findOutput, isVideoFile, sourceRunId } from "../runs/sources/source-files.ts";
 
 type Kind = Layer["kind"];
 type Box = { x: number; y: number; width: number; height: number };
@@ -31,7 +34,7 @@ function detectedLayerKind(job: Job | undefined): Kind | undefined {
 }
 const LAYER_ORDER: Kind[] = ["source", "background", "mask", "object", "result"];
 
-export async function buildLayers(services: Pick<Services, "database" | "assets">, row: RunRow): Promise<Layers> {
+export async function buildLayers(services: RenderDependencies & { database: Database }, row: RunRow): Promise<Layers> {
   const sources = await findSourceLayers(services, row);
   const drafts = [...placeCombinedSources(row.plan, sources), ...buildOutputLayers(row)];
   const frame = selectFrame(row, drafts);
@@ -40,7 +43,7 @@ export async function buildLayers(services: Pick<Services, "database" | "assets"
 }
 
 /** The images that the plan takes from outside the run, each once, in the order of the plan. */
-async function findSourceLayers({ database }: Pick<Services, "database">, row: RunRow): Promise<LayerDraft[]> {
+async function findSourceLayers({ database }: { database: Database }, row: RunRow): Promise<LayerDraft[]> {
   const externalSources = row.plan.flatMap((job) => listExternalSources(row.run_id, job));
   const runIds = [...new Set(externalSources.flatMap(({ run }) => sourceRunId(run) ?? []))];
   const runs = await findRuns(database, row.tenant_id, runIds);
@@ -152,11 +155,7 @@ function selectFrame(row: RunRow, drafts: LayerDraft[]): LayerImage | undefined 
 
 type LayerPlacement = { draft: LayerDraft; frame: LayerImage | undefined; z_index: number };
 
-function renderLayer(
-  services: Pick<Services, "assets">,
-  row: RunRow,
-  { draft, frame, z_index }: LayerPlacement,
-): Layer {
+function renderLayer(services: RenderDependencies, row: RunRow, { draft, frame, z_index }: LayerPlacement): Layer {
   const { kind, key, run_id, file } = draft;
   const isWhole = file.width === frame?.width && file.height === frame.height;
   // A file of the size of the frame covers it completely; a smaller file is positioned by its box.

@@ -6,11 +6,12 @@ import { createFakeAssets } from "../../test/support/fake-assets.ts";
 import { startTestDatabase, type TestDatabase } from "../../test/support/test-database.ts";
 import { createCursorSigner } from "../access/cursors.ts";
 import type { RequestContext } from "../access/request-context.ts";
-import type { RunFilter } from "../kit/operation.ts";
-import { RunHistogram } from "../kit/schemas/library.ts";
-import { RunPage } from "../kit/schemas/run.ts";
-import { indexRuns } from "../runs/index-runs.ts";
-import { listRunPage, reportRunHistogram } from "./list-runs.ts";
+import type { RunFilter } from "../contract/run-filters.ts";
+import { RunHistogram } from "../contract/schemas/library.ts";
+import { type JsonObject, RunPage } from "../contract/schemas/run.ts";
+import { getRunHistogram } from "../operations/runs/histogram.ts";
+import { indexRuns } from "../runs/upkeep/index-runs.ts";
+import { listRunPage } from "./list-runs.ts";
 
 const tenant = v7();
 /** Has a run with more children than one request reads. The oldest child is the only one of its model. */
@@ -71,8 +72,8 @@ it("a cursor is refused with other filters", async () => {
 });
 
 it("runs are counted by month, all and those of one field", async () => {
-  const count = async (filter: Parameters<typeof reportRunHistogram>[1]) =>
-    RunHistogram.parse(await reportRunHistogram(contextOf(tenant), filter)).data;
+  const count = async (filter: JsonObject) =>
+    RunHistogram.parse(await getRunHistogram.handle(filter, contextOf(tenant), {})).data;
   expect(await count({})).toEqual([{ month: "2026-01", count: 3200 }]);
   expect(await count({ error_code: "run_timeout" })).toEqual([{ month: "2026-01", count: 1 }]);
   expect(await count({ status: "completed" })).toEqual([{ month: "2026-01", count: 3199 }]);

@@ -1,19 +1,16 @@
-// Lists the runs of a tenant in pages, newest first, and counts them by month. A page can be short although there are
-// more runs: each request reads a bounded number of rows.
+// Lists the runs of a tenant in pages, newest first. A page can be short although there are more runs: each request
+// reads a bounded number of rows.
+
 import { cursorScope } from "../access/cursors.ts";
 import type { RequestContext } from "../access/request-context.ts";
+import type { RunFilter } from "../contract/run-filters.ts";
+import type { RunPage } from "../contract/schemas/run.ts";
 import { listRunRows } from "../db/runs/list-runs.ts";
-import { countRunsByMonth, countRunsOfEndUser } from "../db/runs/run-index.ts";
-import { countedTerm } from "../db/runs/search-terms.ts";
-import type { RunCountFilter, RunFilter } from "../kit/operation.ts";
-import type { RunHistogram } from "../kit/schemas/library.ts";
-import type { RunPage } from "../kit/schemas/run.ts";
-import { renderRun } from "../runs/render-run.ts";
-import type { Services } from "../runs/services.ts";
+import { type RenderDependencies, renderRun } from "../runs/show/render-run.ts";
 import { addMarks } from "./run-marks.ts";
 
 export async function listRunPage(
-  services: Pick<Services, "assets">,
+  services: RenderDependencies,
   { database, caller, cursors }: RequestContext,
   { cursor, limit, ...filter }: RunFilter,
 ): Promise<RunPage> {
@@ -27,13 +24,4 @@ export async function listRunPage(
     data: await addMarks(database, caller.tenant_id, page),
     next_cursor: lastId === null ? null : cursors.sign(scope, lastId),
   };
-}
-
-export async function reportRunHistogram(
-  { database, caller }: Pick<RequestContext, "database" | "caller">,
-  filter: RunCountFilter,
-): Promise<RunHistogram> {
-  const { tenant_id, token } = caller;
-  if (token) return { data: await countRunsOfEndUser(database, { tenant_id, end_user: token.end_user }, filter) };
-  return { data: await countRunsByMonth(database, caller.tenant_id, countedTerm(filter)) };
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createManualClock } from "../../test/support/manual-clock.ts";
 import { createFakeProvider, createTestProviders } from "../../test/support/step-fixtures.ts";
-import { ModelCatalogue } from "../kit/schemas/catalogue.ts";
+import { ModelCatalogue } from "../contract/schemas/catalogue.ts";
 import { declareParameters, within } from "../providers/parameter-support.ts";
 import type { Offer } from "../providers/provider.ts";
 import { buildCatalogue } from "./offer-catalogue.ts";

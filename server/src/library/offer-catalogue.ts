@@ -1,23 +1,29 @@
 // The catalogue that callers see: the offers of the enabled providers, as the operator configured them, with the state
 // of their circuit breakers. It has no setting of a provider: no host, no key, no rate limit.
+
 import { mayCall } from "../access/scopes.ts";
+import { models } from "../contract/models.ts";
+import type { Task } from "../contract/operation.ts";
+import { parseInput } from "../contract/parse.ts";
+import type { CatalogueOffer, ModelCatalogue } from "../contract/schemas/catalogue.ts";
+import { TASK_PARAMETERS } from "../contract/task-parameters.ts";
 import type { Caller } from "../db/access/caller.ts";
-import type { Task } from "../kit/operation.ts";
-import { parseInput } from "../kit/parse.ts";
-import type { CatalogueOffer, ModelCatalogue } from "../kit/schemas/catalogue.ts";
-import { TASK_PARAMETERS } from "../kit/task-parameters.ts";
-import { models } from "../models.ts";
-import { operations } from "../operations/all.ts";
+import { runOperations } from "../operations/all-runs.ts";
+import { type Price, priceInShort } from "../prices/price.ts";
 import { supportOf } from "../providers/parameter-support.ts";
 import { type Offer, type OfferLimits, offerPreference, type Provider } from "../providers/provider.ts";
-import type { Services } from "../runs/services.ts";
+import type { Runtime } from "../runs/core/runtime.ts";
+import type { ProviderRegistry } from "../runs/offers/provider-registry.ts";
 
-type Dependencies = Pick<Services, "providers" | "clock">;
+export type CatalogueDependencies = Pick<Runtime, "clock"> & { providers: ProviderRegistry };
 type ProviderOffer = { provider: Provider; offer: Offer };
 
 const TASKS = Object.keys(TASK_PARAMETERS) as Task[];
 
-export function buildCatalogue(services: Dependencies, caller: Pick<Caller, "role" | "scopes">): ModelCatalogue {
+export function buildCatalogue(
+  services: CatalogueDependencies,
+  caller: Pick<Caller, "role" | "scopes">,
+): ModelCatalogue {
   const all = services.providers.enabled.flatMap(({ provider }) =>
     provider.offers.flatMap((offer) => (offer.isRemoved ? [] : [{ provider, offer }])),
   );
@@ -42,7 +48,7 @@ export function buildCatalogue(services: Dependencies, caller: Pick<Caller, "rol
 
 /** The operations by the tasks that the plan of their own example has. */
 const OPERATIONS_BY_TASK = Map.groupBy(
-  operations.flatMap((operation) => {
+  runOperations.flatMap((operation) => {
     if (!operation.plan) return [];
     const { input, provided } = parseInput(operation, { ...operation.example, ...operation.fixedValues }, "json");
     const planned = new Set(operation.plan(input, provided).map(({ task }) => task));
@@ -62,14 +68,14 @@ const rankOffers = (offers: ProviderOffer[]): ProviderOffer[] =>
   );
 
 function renderOffer(
-  { providers, clock }: Dependencies,
+  { providers, clock }: CatalogueDependencies,
   { provider, offer }: ProviderOffer,
   preferred: boolean,
 ): CatalogueOffer {
-  const { task, upstreamModel, price, per = "image", latency = "usual", equivalence = null, lifecycle } = offer;
+  const { task, upstreamModel, price, latency = "usual", equivalence = null, lifecycle } = offer;
   const openSeconds = providers.circuitBreaker.openForSeconds({ provider: provider.id, upstreamModel });
   return {
-    ...{ task, provider: provider.id, upstream: upstreamModel, preferred, price, per, latency, equivalence },
+    ...{ task, provider: provider.id, upstream: upstreamModel, preferred, ...renderPrice(price), latency, equivalence },
     limits: renderLimits(offer.limits),
     parameters: TASK_PARAMETERS[task].map((name) => renderParameter(offer, name)),
     lifecycle: {
@@ -79,6 +85,14 @@ function renderOffer(
     },
     open_until: openSeconds > 0 ? new Date(clock.now() + openSeconds * 1000).toISOString() : null,
   };
+}
+
+function renderPrice(price: Price | null): Pick<CatalogueOffer, "price" | "per" | "at_most" | "price_table"> {
+  if (!price) return { price: null, per: "image", at_most: false, price_table: null };
+  const { usd, per, atMost } = priceInShort(price);
+  const { rows, most, as_of = null, source = null, confidence } = price;
+  const table = { rows: [...rows], most: most ? [...most] : null, as_of, source, confidence };
+  return { price: usd, per, at_most: atMost, price_table: table };
 }
 
 function renderParameter(offer: Offer, name: string): CatalogueOffer["parameters"][number] {

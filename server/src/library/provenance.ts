@@ -1,21 +1,30 @@
 // Says where files come from: any file that a caller sends, and the stored outputs of a run. Only runs of the caller's
 // own tenant are named, whatever a file claims.
+
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import type { RequestContext } from "../access/request-context.ts";
+import type { FilePart } from "../contract/files.ts";
+import type { FoundRun, ImageMatch, ProvenanceReport, RunProvenance } from "../contract/schemas/provenance.ts";
 import { findAssets } from "../db/runs/assets.ts";
 import { findSimilarImage } from "../db/runs/fingerprints.ts";
 import { findRun, type RunRow } from "../db/runs/runs.ts";
-import { Fault } from "../faults.ts";
-import { FINGERPRINT_BITS, MAX_MATCH_DISTANCE } from "../images/fingerprint.ts";
-import type { FilePart } from "../kit/files.ts";
-import type { FoundRun, ImageMatch, ProvenanceReport, RunProvenance } from "../kit/schemas/provenance.ts";
-import type { FileVerdict } from "../provenance/verify-file.ts";
-import { MAX_SIGNED_BYTES } from "../runs/fetch-output.ts";
-import { renderAsset } from "../runs/render-run.ts";
-import type { Services } from "../runs/services.ts";
+import { Fault } from "../faults/faults.ts";
+import { FINGERPRINT_BITS, MAX_MATCH_DISTANCE } from "../files/images/fingerprint.ts";
+import type { ThumbnailMaker } from "../files/images/thumbnail.ts";
+import type { ProvenanceService } from "../files/provenance/provenance-service.ts";
+import type { FileVerdict } from "../files/provenance/verify-file.ts";
+import type { AssetStore } from "../files/storage/asset-store.ts";
+import { MAX_SIGNED_BYTES } from "../runs/outputs/fetch-output.ts";
+import { renderAsset } from "../runs/show/render-run.ts";
+import type { FileTurns } from "../runs/sources/file-turns.ts";
 
-export type ProvenanceReportDependencies = Pick<Services, "assets" | "provenance" | "thumbnails" | "fileTurns">;
+export type ProvenanceReportDependencies = {
+  assets: AssetStore;
+  provenance: ProvenanceService;
+  thumbnails: ThumbnailMaker;
+  fileTurns: FileTurns;
+};
 
 type Scope = Pick<RequestContext, "database" | "caller">;
 

@@ -3,9 +3,8 @@ import { v7 } from "uuid";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { insertEndedRuns, type TestRun } from "../../test/support/ended-runs.ts";
 import { startTestDatabase, type TestDatabase } from "../../test/support/test-database.ts";
-import type { RunChange } from "../kit/operation.ts";
-import type { Run } from "../kit/schemas/run.ts";
-import { addMarks, changeMarks } from "./run-marks.ts";
+import type { Run } from "../contract/schemas/run.ts";
+import { addMarks, changeMarks, type RunChange } from "./run-marks.ts";
 
 let database: TestDatabase;
 const tenant = v7();

@@ -6,9 +6,9 @@ import { v7 } from "uuid";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createFakeAssets } from "../../test/support/fake-assets.ts";
 import { startTestDatabase, type TestDatabase } from "../../test/support/test-database.ts";
+import { RunTree } from "../contract/schemas/library.ts";
 import { findRun } from "../db/runs/runs.ts";
-import { RunTree } from "../kit/schemas/library.ts";
-import { createAssetUrlSigner } from "../storage/asset-urls.ts";
+import { createAssetUrlSigner } from "../files/storage/asset-urls.ts";
 import { buildRunTree } from "./run-tree.ts";
 
 const TICKS_PER_SECOND = 100;

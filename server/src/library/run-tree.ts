@@ -1,16 +1,17 @@
 // The tree of a run as a complete graph: both ends of every edge are among its nodes. Deleted runs are tombstones; they
 // are shown only while a run that still exists descends from them or references them.
+
+import type { RunEdge, RunNode, RunTree } from "../contract/schemas/library.ts";
+import type { Database } from "../db/connect.ts";
 import { findRunTree, type RunTreeRow } from "../db/runs/run-tree.ts";
-import type { RunEdge, RunNode, RunTree } from "../kit/schemas/library.ts";
-import { liveStatus, renderThumbnails } from "../runs/render-run.ts";
-import type { Services } from "../runs/services.ts";
+import { liveStatus, type RenderDependencies, renderThumbnails } from "../runs/show/render-run.ts";
 
 const MICRODOLLARS = 1e6;
 
 type RunTreeRef = { tenant_id: string; root_run_id: string };
 
 export async function buildRunTree(
-  services: Pick<Services, "database" | "assets">,
+  services: RenderDependencies & { database: Database },
   { tenant_id, root_run_id }: RunTreeRef,
 ): Promise<RunTree> {
   const rows = await findRunTree(services.database, tenant_id, root_run_id);
@@ -74,7 +75,7 @@ function edgeRole(row: RunTreeRow, runId: string): RunEdge["role"] {
   return includesRun(row.mask_run_ids) ? "mask" : "link";
 }
 
-function renderTreeNode(services: Pick<Services, "assets">, row: RunTreeRow): RunNode {
+function renderTreeNode(services: RenderDependencies, row: RunTreeRow): RunNode {
   const outputs = row.is_deleted ? [] : row.outputs;
   const url = (kind: string) => {
     const file = outputs.find(({ media_type }) => media_type.startsWith(kind));

@@ -1,14 +1,18 @@
 // The state of the installation for operators: the checks of the doctor, and figures over all tenants. It has numbers
 // and names of parts, never the content of a tenant.
-import type { RequestContext } from "../access/request-context.ts";
-import { readInstallationLoad } from "../db/runs/open-run-counts.ts";
-import type { SystemChecks, SystemReport } from "../kit/schemas/system.ts";
-import type { Services } from "../runs/services.ts";
 
-type Dependencies = Pick<Services, "providers" | "clock"> & { checkInstallation(): Promise<SystemChecks> };
+import type { RequestContext } from "../access/request-context.ts";
+import type { SystemChecks, SystemReport } from "../contract/schemas/system.ts";
+import { readInstallationLoad } from "../db/runs/open-run-counts.ts";
+import type { Runtime } from "../runs/core/runtime.ts";
+import type { ProviderRegistry } from "../runs/offers/provider-registry.ts";
+
+export type SystemDependencies = Pick<Runtime, "clock"> & { providers: ProviderRegistry } & {
+  checkInstallation(): Promise<SystemChecks>;
+};
 
 export async function reportSystem(
-  { checkInstallation, providers, clock }: Dependencies,
+  { checkInstallation, providers, clock }: SystemDependencies,
   { database }: Pick<RequestContext, "database">,
 ): Promise<SystemReport> {
   const [checks, load] = await Promise.all([checkInstallation(), readInstallationLoad(database)]);

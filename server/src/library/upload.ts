@@ -1,38 +1,50 @@
 // Uploads a file as a run that is already completed: the image is inspected, normalized and stored before the run is
 // inserted.
+
 import { readFile } from "node:fs/promises";
 import type { RequestContext } from "../access/request-context.ts";
+import type { FilePart } from "../contract/files.ts";
+import type { JsonObject } from "../contract/schemas/run.ts";
 import type { NewIdempotencyKey } from "../db/idempotency-keys.ts";
 import { insertUploadRun } from "../db/runs/insert-upload.ts";
 import type { RunRow } from "../db/runs/runs.ts";
 import { discardStagedRun, insertStagedRun } from "../db/runs/staged-runs.ts";
 import { assertFreeStorage } from "../db/runs/storage-usage.ts";
-import { Fault } from "../faults.ts";
+import { Fault } from "../faults/faults.ts";
+import type { ImageDecoder } from "../files/images/image-decoder.ts";
+import type { ThumbnailMaker } from "../files/images/thumbnail.ts";
+import type { ProvenanceService } from "../files/provenance/provenance-service.ts";
+import type { AssetStore } from "../files/storage/asset-store.ts";
 import { createOnce } from "../idempotency/create-once.ts";
-import type { FilePart } from "../kit/files.ts";
-import type { UploadOptions } from "../kit/operation.ts";
-import { findReplayedRun, resolveTreePosition } from "../runs/accept-run.ts";
-import { resolveEndUser } from "../runs/end-user.ts";
-import { deriveId } from "../runs/ids.ts";
-import { buildRunWebhook } from "../runs/run-webhook.ts";
-import type { Services } from "../runs/services.ts";
-import { writeSource } from "../runs/store-source.ts";
-import { storeThumbnails } from "../runs/store-thumbnails.ts";
+import { findReplayedRun, resolveTreePosition } from "../runs/accept/accept-run.ts";
+import { resolveEndUser } from "../runs/accept/end-user.ts";
+import { buildRunWebhook, type WebhookPolicy } from "../runs/accept/run-webhook.ts";
+import { deriveId } from "../runs/core/ids.ts";
+import type { Runtime } from "../runs/core/runtime.ts";
+import type { FindProvenancePolicy } from "../runs/outputs/provenance-policy.ts";
+import { storeThumbnails } from "../runs/outputs/store-thumbnails.ts";
+import type { FileTurns } from "../runs/sources/file-turns.ts";
+import { writeSource } from "../runs/sources/store-source.ts";
 
-export type UploadDependencies = Pick<
-  Services,
-  | "assets"
-  | "images"
-  | "thumbnails"
-  | "webhooks"
-  | "clock"
-  | "fileTurns"
-  | "ids"
-  | "crashPoint"
-  | "log"
-  | "provenance"
-  | "findProvenancePolicy"
->;
+export type UploadDependencies = Pick<Runtime, "clock" | "ids" | "crashPoint" | "log"> & {
+  assets: AssetStore;
+  images: ImageDecoder;
+  thumbnails: ThumbnailMaker;
+  webhooks: WebhookPolicy;
+  fileTurns: FileTurns;
+  provenance: ProvenanceService;
+  findProvenancePolicy: FindProvenancePolicy;
+};
+
+type UploadOptions = {
+  description?: string | undefined;
+  parent_id?: string | undefined;
+  isMask: boolean;
+  metadata?: JsonObject | undefined;
+  end_user?: string | undefined;
+  webhook_url?: string | undefined;
+  webhook_secret?: string | undefined;
+};
 
 export async function uploadFile(
   services: UploadDependencies,

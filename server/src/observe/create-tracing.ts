@@ -1,6 +1,6 @@
 // Creates the tracing of a process. The library is loaded only by processes that export traces.
 import type { z } from "zod";
-import type { Clock } from "../kit/clock.ts";
+import type { Clock } from "../runtime/clock.ts";
 import { NO_TRACING, type TracedProcess, type Tracing, type TracingEnv } from "./tracing.ts";
 
 export async function createTracing(

@@ -12,7 +12,7 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from "@opentelemetry/sdk-trace";
-import type { Clock } from "../kit/clock.ts";
+import type { Clock } from "../runtime/clock.ts";
 import { deriveContext, formatTraceparent, parseTraceparent, type TraceContext } from "./traceparent.ts";
 import type { OpenSpan, PastSpan, SpanAttributes, SpanDescription, TracedProcess, Tracing } from "./tracing.ts";
 

@@ -2,12 +2,12 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { buildInputWithId, listIdFields } from "../../test/access/id-fields.ts";
-import { createFilePart } from "../kit/files.ts";
-import type { Operation } from "../kit/operation.ts";
-import { parseInput } from "../kit/parse.ts";
-import type { JsonObject } from "../kit/schemas/run.ts";
+import { createFilePart } from "../contract/files.ts";
+import type { Operation } from "../contract/operation.ts";
+import { parseInput } from "../contract/parse.ts";
+import type { JsonObject } from "../contract/schemas/run.ts";
 import { providers } from "../providers/all.ts";
-import { listSources } from "../runs/source-files.ts";
+import { listSources } from "../runs/sources/source-files.ts";
 import { operations } from "./all.ts";
 
 /** Works only where an operator has bound it to a provider of their own. */
@@ -74,8 +74,8 @@ describe.each(named(operations))("%s", (name, operation) => {
   });
 
   it("creates runs, responds immediately, or streams events: exactly one of them", () => {
-    const { plan, respond, events, repeatRun } = operation;
-    expect([plan, respond, events, repeatRun].filter(Boolean)).toHaveLength(1);
+    const { plan, handle, events, repeatRun } = operation;
+    expect([plan, handle, events, repeatRun].filter(Boolean)).toHaveLength(1);
     expect(operation.run_type === undefined).toBe(plan === undefined);
     expect(operation.renderResponse === undefined).toBe(plan === undefined && repeatRun === undefined);
   });

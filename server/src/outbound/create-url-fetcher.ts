@@ -1,5 +1,5 @@
 // Creates the URL fetcher from the settings: in this process, or a client of a separate fetcher process.
-import type { Clock } from "../kit/clock.ts";
+import type { Clock } from "../runtime/clock.ts";
 import { createDnsResolver } from "./dns-resolver.ts";
 import type { FetchSettings } from "./fetch-settings.ts";
 import { createFetcherClient } from "./fetcher-client.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { systemClock } from "../kit/system-clock.ts";
+import { systemClock } from "../runtime/system-clock.ts";
 import { createFetcherFromSettings } from "./create-url-fetcher.ts";
 import { FetchEnv } from "./fetch-settings.ts";
 

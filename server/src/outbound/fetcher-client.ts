@@ -2,10 +2,10 @@
 // a file is complete only with the trailer that says so.
 import { Agent, type Dispatcher } from "undici";
 import { z } from "zod";
-import { Fault } from "../faults.ts";
-import type { Clock } from "../kit/clock.ts";
-import { systemClock } from "../kit/system-clock.ts";
-import { createTimeoutSignal } from "../kit/timeout-signal.ts";
+import { Fault } from "../faults/faults.ts";
+import type { Clock } from "../runtime/clock.ts";
+import { systemClock } from "../runtime/system-clock.ts";
+import { createTimeoutSignal } from "../runtime/timeout-signal.ts";
 import { type FetchRequest, OUTCOME_COMPLETE, OUTCOME_TRAILER } from "./fetcher-server.ts";
 import { fetchFailed, type OpenedDownload, parseSize, readHeader, sourceTooLarge } from "./response-body.ts";
 import { collectBytes, type FetchOptions, type UrlFetcher } from "./url-fetcher.ts";

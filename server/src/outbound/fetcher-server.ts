@@ -4,7 +4,7 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { pipeline } from "node:stream/promises";
 import { z } from "zod";
-import { Fault } from "../faults.ts";
+import { Fault } from "../faults/faults.ts";
 import type { FetchOptions, UrlFetcher } from "./url-fetcher.ts";
 
 const MAX_CONCURRENT_FETCHES = 256;

@@ -1,5 +1,5 @@
 // Outbound HTTP as the run steps use it: guarded fetches of untrusted URLs, and requests to providers.
-import type { Clock } from "../kit/clock.ts";
+import type { Clock } from "../runtime/clock.ts";
 import { createFetcherFromSettings } from "./create-url-fetcher.ts";
 import type { FetchSettings } from "./fetch-settings.ts";
 import { createProviderHttpClient, type ProviderHttpClient } from "./provider-http-client.ts";

@@ -4,7 +4,7 @@
 import { mkdir, readdir, rm, stat } from "node:fs/promises";
 import { connect, createServer, type Server } from "node:net";
 import { join } from "node:path";
-import type { Clock, Ids } from "../kit/clock.ts";
+import type { Clock, Ids } from "../runtime/clock.ts";
 
 export type ProcessSockets = {
   /** Identifies this process in the directory. */

@@ -1,9 +1,9 @@
 // Sends requests to providers over keep-alive connections and reads whole responses, with limits on time and size. A
 // request that fails is marked as unsent if it is certain that none of its bytes was written to a connection.
 import { Agent, type Dispatcher, request } from "undici";
-import type { Clock } from "../kit/clock.ts";
-import { systemClock } from "../kit/system-clock.ts";
-import { unsentRequest } from "../kit/unsent-request.ts";
+import type { Clock } from "../runtime/clock.ts";
+import { systemClock } from "../runtime/system-clock.ts";
+import { unsentRequest } from "../runtime/unsent-request.ts";
 
 export const CONNECTIONS_PER_ORIGIN = 128;
 const CONNECT_MS = 5000;

@@ -4,7 +4,7 @@ import { gzipSync } from "node:zlib";
 import { afterAll, describe, expect, test } from "vitest";
 import { useExternalServers } from "../../test/ssrf/external-servers.ts";
 import { createManualClock } from "../../test/support/manual-clock.ts";
-import { systemClock } from "../kit/system-clock.ts";
+import { systemClock } from "../runtime/system-clock.ts";
 import { DEFAULT_MINIMUM_DOWNLOAD_RATE, openResponseBody, type UndiciResponse } from "./response-body.ts";
 import { createUrlFetcher, DEFAULT_FETCH_TIMEOUTS } from "./url-fetcher.ts";
 
@@ -37,7 +37,7 @@ describe("source_too_large", () => {
     expect(sent).toBeLessThan(25_000_000);
   });
 
-  test("but not exactly at the limit", async () => {
+  test("is not thrown for a body exactly at the limit", async () => {
     const origin = await serve((_, response) => response.end(Buffer.alloc(100_000)));
     expect((await fetcher.fetchBytes(origin, { ...limits, trustedOrigins: [origin] })).bytes.byteLength).toBe(100_000);
   });

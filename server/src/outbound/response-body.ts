@@ -1,7 +1,7 @@
 // Reads an untrusted response as a file, with limits on size and minimum speed. Any violation closes the connection.
 import type { Dispatcher } from "undici";
-import { Fault } from "../faults.ts";
-import type { Clock } from "../kit/clock.ts";
+import { Fault } from "../faults/faults.ts";
+import type { Clock } from "../runtime/clock.ts";
 
 /** Minimum speed of a download: after `graceMs`, the average must be at least this many bytes per second. */
 export type MinimumDownloadRate = { graceMs: number; bytesPerSecond: number };

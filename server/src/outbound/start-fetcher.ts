@@ -1,6 +1,6 @@
 // Starts the server of the separate fetcher process, on a TCP port or a Unix socket.
 import { chmod, rm } from "node:fs/promises";
-import type { Clock } from "../kit/clock.ts";
+import type { Clock } from "../runtime/clock.ts";
 import { createLocalFetcher } from "./create-url-fetcher.ts";
 import type { FetchSettings } from "./fetch-settings.ts";
 import { createFetcherServer } from "./fetcher-server.ts";

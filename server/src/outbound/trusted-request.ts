@@ -1,9 +1,9 @@
 // One HTTP request to a URL that the operator configured, such as an OIDC issuer or a signing service. It may be on a
 // private network, so the SSRF policy does not apply; redirects are not followed, and time and size are limited.
 import { Agent } from "undici";
-import type { Clock } from "../kit/clock.ts";
-import { systemClock } from "../kit/system-clock.ts";
-import { createTimeoutSignal } from "../kit/timeout-signal.ts";
+import type { Clock } from "../runtime/clock.ts";
+import { systemClock } from "../runtime/system-clock.ts";
+import { createTimeoutSignal } from "../runtime/timeout-signal.ts";
 
 type TrustedRequest = {
   method: string;

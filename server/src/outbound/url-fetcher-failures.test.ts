@@ -115,7 +115,7 @@ describe("source_fetch_failed", () => {
     strange.close();
   });
 
-  test("if the caller aborts, before the response or in the middle of it", async () => {
+  test("is thrown if the caller aborts before or during the response", async () => {
     const silent = await serve(() => undefined);
     const half = await serve((_, response) => void response.write("half"));
     const leaving = new AbortController();

@@ -1,10 +1,10 @@
 // SSRF-safe fetching of untrusted URLs (source images, provider results). Connects only to public IP addresses and to
 // what the operator allows, follows at most three checked redirects, and enforces size and time limits.
 import { Agent } from "undici";
-import { Fault } from "../faults.ts";
-import type { Clock } from "../kit/clock.ts";
-import { systemClock } from "../kit/system-clock.ts";
-import { createTimeoutSignal } from "../kit/timeout-signal.ts";
+import { Fault } from "../faults/faults.ts";
+import type { Clock } from "../runtime/clock.ts";
+import { systemClock } from "../runtime/system-clock.ts";
+import { createTimeoutSignal } from "../runtime/timeout-signal.ts";
 import { createDnsResolver, type DnsResolver } from "./dns-resolver.ts";
 import { createPinnedConnector } from "./pinned-connector.ts";
 import {

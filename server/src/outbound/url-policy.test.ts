@@ -123,7 +123,7 @@ test("a redirect is resolved against its own URL", () => {
   expect(parseWebUrl("/b?c", new URL("https://example.com/a")).href).toBe("https://example.com/b?c");
   expect(parseWebUrl("//other.example/", new URL("https://example.com/a")).href).toBe("https://other.example/");
   expect(() => parseWebUrl("//u:p@other.example/", new URL("https://example.com/a"))).toThrow(
-    "Gesso may not fetch this URL. Use a public http or https URL.",
+    "Gesso may not fetch this URL: it contains a user name or a password.",
   );
 });
 

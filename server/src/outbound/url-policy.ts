@@ -1,7 +1,7 @@
 // URL policy against SSRF: http(s), usual ports and public IP addresses, plus what the operator allows. Checked twice:
 // on the URL before DNS, and on the IP address of the connection. Both must pass.
 import { isIP } from "node:net";
-import { Fault } from "../faults.ts";
+import { Fault } from "../faults/faults.ts";
 import { createIpRangeMatcher, isIpRange, isPublicIp } from "./ip-ranges.ts";
 
 const LONGEST_URL = 8192;
@@ -35,7 +35,9 @@ export type UrlRefusalReason =
   | "downgrade"
   | "foreign_address";
 
-export const urlNotAllowed = (reason: UrlRefusalReason): Fault => new Fault("url_not_allowed", { reason });
+/** With several reasons, `details.reasons` has them all, so that a caller mends them at once. */
+export const urlNotAllowed = (...reasons: [UrlRefusalReason, ...UrlRefusalReason[]]): Fault =>
+  new Fault("url_not_allowed", { reason: reasons[0], ...(reasons.length > 1 && { reasons }) });
 
 export type UrlPolicySettings = {
   /** Private IP ranges that are allowed. */
@@ -46,8 +48,10 @@ export type UrlPolicySettings = {
 };
 
 export type UrlPolicy = {
-  /** Checks the URL before DNS. */
+  /** Checks the URL before DNS. Throws `url_not_allowed`. */
   check(url: URL): void;
+  /** Why the URL is refused before DNS, the host first: another port does not help if the host is internal. */
+  listRefusals(url: URL): UrlRefusalReason[];
   /** Checks the IP address of the connection. */
   isAllowedIp(address: string): boolean;
 };
@@ -62,18 +66,25 @@ export const createUrlPolicy = ({
   const internalNames = [...PRIVATE_HOST_SUFFIXES, ...deny.filter((each) => !isIpRange(each)).map(toName)];
   const isAllowed = (address: string) => !isDenied(address) && (isPublicIp(address) || isAdded(address));
 
-  const checkName = (name: string): void => {
-    if (!name.includes(".") || name.length > MAX_HOST_LENGTH) throw urlNotAllowed("host");
-    if (internalNames.some((internal) => name === internal || name.endsWith(`.${internal}`)))
-      throw urlNotAllowed("host");
+  const isInternal = (name: string): boolean =>
+    !name.includes(".") ||
+    name.length > MAX_HOST_LENGTH ||
+    internalNames.some((internal) => name === internal || name.endsWith(`.${internal}`));
+  const listRefusals = (url: URL): UrlRefusalReason[] => {
+    const host = hostOf(url);
+    const isName = isIP(host) === 0;
+    const refusals: UrlRefusalReason[] = [];
+    if (isName && isInternal(host)) refusals.push("host");
+    if (!isName && !isAllowed(host)) refusals.push("address");
+    if (!ports.includes(portOf(url))) refusals.push("port");
+    return refusals;
   };
   return {
     isAllowedIp: isAllowed,
+    listRefusals,
     check: (url) => {
-      if (!ports.includes(portOf(url))) throw urlNotAllowed("port");
-      const host = hostOf(url);
-      if (isIP(host) === 0) return checkName(host);
-      if (!isAllowed(host)) throw urlNotAllowed("address");
+      const [first, ...others] = listRefusals(url);
+      if (first) throw urlNotAllowed(first, ...others);
     },
   };
 };

@@ -1,18 +1,27 @@
-// Sends webhook requests to untrusted URLs: only to public hosts and hosts that the operator allows. The URL is
-// checked on every request, redirects are not followed, and only the start of the response is read.
+// Sends webhook requests to untrusted URLs: only to public hosts and hosts that the operator allows, and in development
+// to this machine. The URL is checked on every request, redirects are not followed, and only the start of the response
+// is read.
+import { isIP } from "node:net";
 import { Agent, type Dispatcher } from "undici";
-import type { Clock } from "../kit/clock.ts";
-import { createTimeoutSignal } from "../kit/timeout-signal.ts";
+import type { Clock } from "../runtime/clock.ts";
+import { createTimeoutSignal } from "../runtime/timeout-signal.ts";
 import { createDnsResolver } from "./dns-resolver.ts";
 import type { FetchSettings } from "./fetch-settings.ts";
+import { createIpRangeMatcher } from "./ip-ranges.ts";
 import { createPinnedConnector } from "./pinned-connector.ts";
-import { createUrlPolicy, hostOf, parseWebUrl, urlNotAllowed } from "./url-policy.ts";
+import { createUrlPolicy, hostOf, parseWebUrl, portOf, urlNotAllowed } from "./url-policy.ts";
 
 const CONNECT_MS = 5_000;
 const MAX_RESPONSE_BYTES = 64 * 1024;
 /** Timeout for the response body. It does not affect the outcome, which the status decides. */
 const ANSWER_MS = 2_000;
 const KEPT_BYTES = 1024;
+const isLoopbackIp = createIpRangeMatcher(["127.0.0.0/8", "::1/128"]);
+/** A receiver that listens on `localhost` may have either address. */
+const LOCALHOST = [
+  { address: "127.0.0.1", family: 4 },
+  { address: "::1", family: 6 },
+];
 
 export type WebhookHttpRequest = { headers: Record<string, string>; body: string; timeoutSeconds: number };
 export type WebhookHttpResponse = { status: number; retryAfter: string | undefined; text: string };
@@ -23,14 +32,16 @@ export type WebhookHttpClient = {
   post(url: string, posting: WebhookHttpRequest): Promise<WebhookHttpResponse>;
   close(): Promise<void>;
 };
+type WebhookTargets = { ownUrl: string; allowHttp: boolean; allowRanges: string[]; allowLoopback: boolean };
 
 /**
  * `ownUrl` is the public URL of the API, which never receives webhooks. `allowRanges` are the private IP ranges that
- * may: the ranges for fetching images do not apply, because a webhook sends data into them.
+ * may: the ranges for fetching images do not apply, because a webhook sends data into them. `allowLoopback`: any port
+ * of this machine may, except that of the API, where the URL itself names this machine.
  */
 export function createWebhookHttpClient(
   env: Pick<FetchSettings, "FETCH_DENY" | "FETCH_PORTS" | "FETCH_DNS_SERVERS">,
-  { ownUrl, allowHttp, allowRanges }: { ownUrl: string; allowHttp: boolean; allowRanges: string[] },
+  { ownUrl, allowHttp, allowRanges, allowLoopback }: WebhookTargets,
   clock: Pick<Clock, "after">,
 ): WebhookHttpClient {
   const policy = createUrlPolicy({
@@ -46,10 +57,25 @@ export function createWebhookHttpClient(
   // One connection per request: a kept-alive connection can be closed by the receiver while the request is sent.
   const agent = new Agent({ connect: createPinnedConnector(guard), pipelining: 0, headersTimeout: 0, bodyTimeout: 0 });
 
+  // A name that resolves to this machine is still refused: only `localhost` and addresses of it are certain to mean it.
+  const ownAgent = new Agent({
+    connect: createPinnedConnector({ ...guard, resolve: async () => LOCALHOST, isAllowed: isLoopbackIp }),
+    ...{ pipelining: 0, headersTimeout: 0, bodyTimeout: 0 },
+  });
+  const ownPort = portOf(new URL(ownUrl));
+  const isOwnMachine = (url: URL): boolean => allowLoopback && isLoopbackHost(hostOf(url));
+
   const check = (text: string): URL => {
     const url = parseWebUrl(text);
-    if (url.protocol !== "https:" && !allowHttp) throw urlNotAllowed("scheme");
-    policy.check(url);
+    if (isOwnMachine(url)) {
+      if (portOf(url) === ownPort) throw urlNotAllowed("host");
+      return url;
+    }
+    const [first, ...others] = [
+      ...policy.listRefusals(url),
+      ...(url.protocol !== "https:" && !allowHttp ? (["scheme"] as const) : []),
+    ];
+    if (first) throw urlNotAllowed(first, ...others);
     return url;
   };
   return {
@@ -62,7 +88,7 @@ export function createWebhookHttpClient(
         timeout.signal.addEventListener("abort", () => reject(timeout.signal.reason)),
       );
       timedOut.catch(() => {});
-      const pending = agent.request({
+      const pending = (isOwnMachine(url) ? ownAgent : agent).request({
         origin: url.origin,
         path: `${url.pathname}${url.search}`,
         method: "POST",
@@ -79,9 +105,11 @@ export function createWebhookHttpClient(
         timeout.stop();
       }
     },
-    close: () => agent.destroy(),
+    close: async () => void (await Promise.all([agent.destroy(), ownAgent.destroy()])),
   };
 }
+
+const isLoopbackHost = (host: string): boolean => host === "localhost" || (isIP(host) !== 0 && isLoopbackIp(host));
 
 async function readResponseStart(body: Dispatcher.ResponseData["body"], clock: Pick<Clock, "after">): Promise<string> {
   const chunks: Uint8Array[] = [];

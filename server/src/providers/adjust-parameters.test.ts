@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Job } from "../kit/operation.ts";
+import type { Job } from "../contract/operation.ts";
 import { adjustParameters, canServe } from "./adjust-parameters.ts";
 import { asAspectRatio, asSize, HONOURED, honourAll, onlyWith, unlessWith, within } from "./parameter-support.ts";
 import type { Offer, OfferLimits } from "./provider.ts";

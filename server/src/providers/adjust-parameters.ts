@@ -1,8 +1,8 @@
 // The one place that judges a job against the parameters and limits of an offer: a value becomes the nearest supported
 // one or is removed, with one change per parameter. Nothing is dropped silently; a job that cannot be adjusted is not
 // served by this offer (see canServe).
-import type { Job, ParameterAdjustment, Task } from "../kit/operation.ts";
-import { listJobParameters, readJobParameter, TASK_PARAMETERS, withJobParameter } from "../kit/task-parameters.ts";
+import type { Job, ParameterAdjustment, Task } from "../contract/operation.ts";
+import { listJobParameters, readJobParameter, TASK_PARAMETERS, withJobParameter } from "../contract/task-parameters.ts";
 import { supportIn, supportOf } from "./parameter-support.ts";
 import type { Offer, OfferLimits } from "./provider.ts";
 

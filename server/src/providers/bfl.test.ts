@@ -10,8 +10,8 @@ import { createFakeProviderContext } from "../../test/fake-vendors/provider-cont
 import { colourFromText } from "../../test/fake-vendors/result-files.ts";
 import { createImageAsset, createMaskAsset, createSampleJob } from "../../test/fake-vendors/sample-jobs.ts";
 import { until } from "../../test/support/until.ts";
-import type { Fault } from "../faults.ts";
-import type { Job } from "../kit/operation.ts";
+import type { Job } from "../contract/operation.ts";
+import type { Fault } from "../faults/faults.ts";
 import { adjustParameters } from "./adjust-parameters.ts";
 import { bfl } from "./bfl.ts";
 import { readProviderFailure } from "./call-provider.ts";

@@ -2,13 +2,14 @@
 // returns only the ID. Each host knows only its own jobs, so the webhook may be the only report of such a job's result.
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { z } from "zod";
-import type { Job } from "../kit/operation.ts";
-import type { JsonObject } from "../kit/schemas/run.ts";
-import { LORA_PAIR_PARAMETERS, SAMPLING_PARAMETERS, WEIGHT_PARAMETERS } from "../kit/task-parameters.ts";
-import { FLUX_KONTEXT_ASPECT_RATIOS } from "../models.ts";
+import { FLUX_KONTEXT_ASPECT_RATIOS } from "../contract/models.ts";
+import type { Job } from "../contract/operation.ts";
+import type { JsonObject } from "../contract/schemas/run.ts";
+import { LORA_PAIR_PARAMETERS, SAMPLING_PARAMETERS, WEIGHT_PARAMETERS } from "../contract/task-parameters.ts";
 import { callProvider, contentRefused, jobFailed, providerFault } from "./call-provider.ts";
 import { asAspectRatio, asSize, declareParameters, within } from "./parameter-support.ts";
-import { type Asset, defineProvider, type Offer, type ProviderContext, type Ticket } from "./provider.ts";
+import { type Asset, defineProvider, type ProviderContext, type Ticket } from "./provider.ts";
+import { withPublishedPrices } from "./with-published-prices.ts";
 
 const GLOBAL = "https://api.bfl.ai";
 
@@ -45,20 +46,18 @@ const KONTEXT_EDIT = declareParameters("image.edit", {
 const KONTEXT = {
   upstreamModel: "flux-kontext-max",
   recovery: "none",
-  price: 0.08,
   latency: "usual",
   limits: { ratios: FLUX_KONTEXT_ASPECT_RATIOS, count: 1, images: 4, mask: false },
 } as const;
 const MASKED = { recovery: "none", preference: 50, latency: "usual" } as const;
 const ONE_MASK = { count: 1, images: 1, mask: true };
 
-const offers: Offer[] = [
+const offers = withPublishedPrices("bfl", [
   {
     task: "image.generate",
     model: "flux-dev",
     upstreamModel: "flux-dev",
     recovery: "none",
-    price: 0.025,
     preference: 50,
     latency: "quick",
     limits: { sides: { least: 256, most: 1440, step: 32 }, count: 1, images: 0, mask: false },
@@ -109,7 +108,6 @@ const offers: Offer[] = [
     task: "image.edit",
     model: "edit-default",
     upstreamModel: "flux-pro-1.0-fill",
-    price: 0.05,
     limits: ONE_MASK,
     parameters: declareParameters("image.edit", {
       honours: ["prompt", "images", "mask", "seed", "count"],
@@ -123,7 +121,6 @@ const offers: Offer[] = [
     task: "image.remove",
     model: "remove-default",
     upstreamModel: "flux-tools/erase-v1",
-    price: null,
     limits: ONE_MASK,
     parameters: declareParameters("image.remove", {
       honours: ["images", "mask"],
@@ -132,7 +129,7 @@ const offers: Offer[] = [
     equivalence: "object-removal",
     supports: ({ mask }) => mask !== undefined,
   },
-];
+]);
 
 const base64 = async (asset: Asset) => Buffer.from(await asset.bytes()).toString("base64");
 
@@ -166,6 +163,11 @@ const secretOf = ({ env, key }: ProviderContext<BflEnv>) =>
 
 export const bfl = defineProvider<BflEnv>({
   id: "bfl",
+  profile: {
+    name: "Black Forest Labs",
+    unlocks: "FLUX: generate, edit, fill masks, erase",
+    keyPage: "https://dashboard.bfl.ai",
+  },
   env: BflEnv,
   offers,
   rateLimit: { concurrent: 24 },

@@ -4,8 +4,8 @@ import type { AddressInfo, Socket } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { until } from "../../test/support/until.ts";
-import { systemClock } from "../kit/system-clock.ts";
 import { createProviderHttpClient, type ProviderHttpClient } from "../outbound/provider-http-client.ts";
+import { systemClock } from "../runtime/system-clock.ts";
 import { callProvider, readProviderFailure } from "./call-provider.ts";
 import type { ProviderContext } from "./provider.ts";
 

@@ -1,8 +1,8 @@
 // Calls a provider and classifies its failures. A paid request without a response has an unknown outcome and is never
 // resubmitted blindly.
 import type { z } from "zod";
-import { Fault, type FaultCode } from "../faults.ts";
-import { isUnsentRequest } from "../kit/unsent-request.ts";
+import { Fault, type FaultCode } from "../faults/faults.ts";
+import { isUnsentRequest } from "../runtime/unsent-request.ts";
 import type { ProviderContext } from "./provider.ts";
 
 /**

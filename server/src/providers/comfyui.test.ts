@@ -10,8 +10,8 @@ import { type ComfyuiOptions, type FakeComfyui, poolEnv, startFakeComfyui } from
 import { createFakeProviderContext } from "../../test/fake-vendors/provider-context.ts";
 import { createAsset, createImageAsset, createSampleJob } from "../../test/fake-vendors/sample-jobs.ts";
 import { until } from "../../test/support/until.ts";
-import { Fault } from "../faults.ts";
-import type { Job } from "../kit/operation.ts";
+import type { Job } from "../contract/operation.ts";
+import { Fault } from "../faults/faults.ts";
 import { readProviderFailure } from "./call-provider.ts";
 import { loadGraph } from "./comfyui/graph.ts";
 import { comfyui } from "./comfyui.ts";

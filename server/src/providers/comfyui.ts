@@ -2,7 +2,7 @@
 // choose. Servers hold queue and history in memory only, so a restarted server has lost its jobs.
 import { createHash } from "node:crypto";
 import { z } from "zod";
-import type { Job } from "../kit/operation.ts";
+import type { Job } from "../contract/operation.ts";
 import { jobFailed, providerFault } from "./call-provider.ts";
 import { classifyExecutionError, classifyRejection } from "./comfyui/error-classification.ts";
 import { filesOf, fillGraph, loadGraph, modelsIn, withFileNames } from "./comfyui/graph.ts";
@@ -31,6 +31,10 @@ const DEAD_SECONDS = 20;
 
 export const comfyui = defineProvider<ComfyuiEnv>({
   id: "comfyui",
+  profile: {
+    name: "ComfyUI",
+    unlocks: "your own GPUs: wan, qwen-image-edit, LoRAs, videos",
+  },
   canAlwaysCallBack: true,
   env: ComfyuiEnv,
   offers: comfyuiOffers,

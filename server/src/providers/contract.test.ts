@@ -12,9 +12,9 @@ import { createFakeProviderContext } from "../../test/fake-vendors/provider-cont
 import { createSampleJob } from "../../test/fake-vendors/sample-jobs.ts";
 import { createManualClock } from "../../test/support/manual-clock.ts";
 import { until } from "../../test/support/until.ts";
-import { Fault } from "../faults.ts";
-import { parseInput } from "../kit/parse.ts";
-import { modelIds } from "../models.ts";
+import { modelIds } from "../contract/models.ts";
+import { parseInput } from "../contract/parse.ts";
+import { Fault } from "../faults/faults.ts";
 import { operations } from "../operations/all.ts";
 import { createProviderHttpClient } from "../outbound/provider-http-client.ts";
 import { isAllowedOrigin } from "../outbound/url-policy.ts";
@@ -177,16 +177,23 @@ describe.concurrent.each(fakeVendors.map((kit) => [kit.id, kit] as const))("%s",
   const submit = (offer: Offer, at = context()) =>
     provider.submit(adjustParameters(createSampleJob(offer), offer).job, offer, at);
 
-  it("offers only models that an operation can request, each once, with a price or null", IN_TURN, () => {
-    for (const { model, price, lifecycle } of provider.offers) {
-      expect([...requestableModels], model).toContain(model);
-      expect(price === null || price >= 0).toBe(true);
-      if (lifecycle?.state === "retired") expect(lifecycle.successor).toBeTruthy();
-    }
-    const names = provider.offers.map(({ task, model, upstreamModel }) => `${task} ${model} ${upstreamModel}`);
-    expect(new Set(names).size).toBe(names.length);
-    note(id, "catalogue", `${names.length} ok`);
-  });
+  it(
+    "offers only models that an operation can request, each once, with a price or a bound, and its source",
+    IN_TURN,
+    () => {
+      for (const { model, upstreamModel, price, lifecycle } of provider.offers) {
+        expect([...requestableModels], model).toContain(model);
+        expect([...(price?.rows ?? []), ...(price?.most ?? [])].length, `price of ${upstreamModel}`).toBeGreaterThan(0);
+        const isFree = price?.rows.every(({ usd }) => usd === 0) && !price.most;
+        if (!isFree)
+          expect([price?.as_of, price?.source], upstreamModel).toEqual([expect.any(String), expect.any(String)]);
+        if (lifecycle?.state === "retired") expect(lifecycle.successor).toBeTruthy();
+      }
+      const names = provider.offers.map(({ task, model, upstreamModel }) => `${task} ${model} ${upstreamModel}`);
+      expect(new Set(names).size).toBe(names.length);
+      note(id, "catalogue", `${names.length} ok`);
+    },
+  );
 
   it(
     "produces every offer with one submission, a ticket of plain JSON, and the same result on every poll",

@@ -1,5 +1,5 @@
 // Converts one stored image in an isolated process, for adapters whose provider needs another form of it.
-import type { PixelTask } from "../images/pixel-tasks.ts";
+import type { PixelTask } from "../files/images/pixel-tasks.ts";
 import type { ProviderContext } from "./provider.ts";
 
 export async function convertImage(

@@ -5,7 +5,7 @@ import { bytesOf, catchFault, useFalHarness } from "../../test/fake-vendors/fal/
 import { createFakeProviderContext } from "../../test/fake-vendors/provider-context.ts";
 import { createSampleJob } from "../../test/fake-vendors/sample-jobs.ts";
 import { until } from "../../test/support/until.ts";
-import { unsentRequest } from "../kit/unsent-request.ts";
+import { unsentRequest } from "../runtime/unsent-request.ts";
 import { canServe } from "./adjust-parameters.ts";
 import { fal } from "./fal.ts";
 import type { Offer, SendRequest } from "./provider.ts";

@@ -1,8 +1,8 @@
 // fal: many models behind one queue API. A job is posted to the URL of its model and gets an ID from fal. Status and
 // result are under the first two segments of the model name. Callbacks are signed with published keys.
 import { z } from "zod";
-import { readImageSize } from "../images/image-size.ts";
-import type { Job } from "../kit/operation.ts";
+import type { Job } from "../contract/operation.ts";
+import { readImageSize } from "../files/images/image-size.ts";
 import { callProvider, jobFailed, readProviderFailure } from "./call-provider.ts";
 import { resolveDeferred } from "./fal/deferred-values.ts";
 import { createDeferredContext } from "./fal/image-transfer.ts";
@@ -40,6 +40,11 @@ const NAMESPACES = ["workflows", "comfy"];
 
 export const fal = defineProvider<FalEnv>({
   id: "fal",
+  profile: {
+    name: "fal",
+    unlocks: "almost every operation, including videos",
+    keyPage: "https://fal.ai/dashboard/keys",
+  },
   env: FalEnv,
   offers: falOffers,
   resultOrigins: (env) => ["https://fal.media", "https://*.fal.media", ...new Set(baseOrigins(env))],

@@ -1,8 +1,9 @@
 // Google's Gemini API: one synchronous request. The 200 response has either the image or the reason why there is none.
 // A lost response cannot be looked up.
 import { z } from "zod";
-import { Fault } from "../faults.ts";
-import type { Job } from "../kit/operation.ts";
+import type { Job } from "../contract/operation.ts";
+import { Fault } from "../faults/faults.ts";
+import type { ReportedUsage } from "../prices/price.ts";
 import { callProvider, contentRefused, jobFailed } from "./call-provider.ts";
 import { classifyGeminiError } from "./gemini/error-classification.ts";
 import { geminiOffers } from "./gemini/offers.ts";
@@ -24,7 +25,18 @@ const Part = z.object({
   thought: z.boolean().nullish(),
   inlineData: z.object({ mimeType: z.string(), data: z.string() }).nullish(),
 });
+const TokenCount = z.number().min(0).nullish().catch(null);
 const Content = z.object({
+  usageMetadata: z
+    .object({
+      promptTokenCount: TokenCount,
+      cachedContentTokenCount: TokenCount,
+      candidatesTokenCount: TokenCount,
+      candidatesTokensDetails: z.array(z.object({ modality: z.string(), tokenCount: TokenCount })).nullish(),
+      thoughtsTokenCount: TokenCount,
+    })
+    .nullish()
+    .catch(null),
   promptFeedback: z.object({ blockReason: z.string().nullish() }).nullish(),
   candidates: z
     .array(
@@ -44,6 +56,11 @@ const api = (env: GeminiEnv) => {
 
 export const gemini = defineProvider<GeminiEnv>({
   id: "gemini",
+  profile: {
+    name: "Gemini",
+    unlocks: "nanobanana, gemini-2.5, describe, enhance",
+    keyPage: "https://aistudio.google.com/apikey",
+  },
   env: GeminiEnv,
   offers: geminiOffers,
   // Results are always bytes.
@@ -87,6 +104,7 @@ async function generateImage(job: Job<Asset>, offer: Offer, context: ProviderCon
   return {
     state: "done" as const,
     outputs: [{ bytes: Buffer.from(image.data, "base64"), media_type: image.mimeType }],
+    usage: imageUsage(response),
   };
 }
 
@@ -102,7 +120,29 @@ async function generateText(job: Job<Asset>, offer: Offer, context: ProviderCont
   const isWhole = (response.candidates?.[0]?.finishReason ?? "STOP") === "STOP";
   const data = isWhole ? await parseLanguageResult(job, texts.join("")) : undefined;
   if (!data) throw classifyEmptyResponse(response);
-  return { state: "done" as const, outputs: [], data };
+  return { state: "done" as const, outputs: [], data, usage: textUsage(response) };
+}
+
+/** Thoughts are billed as text. Undefined if the response does not tell what the image had. */
+function imageUsage({ usageMetadata: usage }: GenerateReply): ReportedUsage | undefined {
+  const image = usage?.candidatesTokensDetails?.find(({ modality }) => modality === "IMAGE")?.tokenCount;
+  if (typeof image !== "number" || typeof usage?.promptTokenCount !== "number") return undefined;
+  const otherOutput = Math.max(0, (usage.candidatesTokenCount ?? image) - image);
+  return {
+    input_token: usage.promptTokenCount,
+    output_text_token: otherOutput + (usage.thoughtsTokenCount ?? 0),
+    output_image_token: image,
+  };
+}
+
+function textUsage({ usageMetadata: usage }: GenerateReply): ReportedUsage | undefined {
+  if (typeof usage?.promptTokenCount !== "number" || typeof usage.candidatesTokenCount !== "number") return undefined;
+  const cached = Math.min(usage.promptTokenCount, usage.cachedContentTokenCount ?? 0);
+  return {
+    input_token: usage.promptTokenCount - cached,
+    cached_input_token: cached,
+    output_token: usage.candidatesTokenCount + (usage.thoughtsTokenCount ?? 0),
+  };
 }
 
 function generate(offer: Offer, context: ProviderContext<GeminiEnv>, body: object) {

@@ -1,14 +1,15 @@
 // Ideogram 3.0: one synchronous multipart request that returns URLs of images, which expire soon. A lost response
 // cannot be looked up.
 import { z } from "zod";
-import { Fault } from "../faults.ts";
-import { readImageSize } from "../images/image-size.ts";
-import type { Job } from "../kit/operation.ts";
+import type { Job } from "../contract/operation.ts";
+import { Fault } from "../faults/faults.ts";
+import { readImageSize } from "../files/images/image-size.ts";
 import { callProvider, contentRefused, jobFailed } from "./call-provider.ts";
 import { convertImage } from "./convert-image.ts";
 import { nearestResolution, RATIOS } from "./ideogram/resolutions.ts";
 import { adaptedBy, declareParameters, onlyWith, seedBelow, unlessWith } from "./parameter-support.ts";
 import { type Asset, defineProvider, type JobDone, type Offer, type ProviderContext } from "./provider.ts";
+import { withPublishedPrices } from "./with-published-prices.ts";
 
 const IdeogramEnv = z.object({
   IDEOGRAM_API_KEY: z.string().min(1).describe("API key of Ideogram. Enables the provider"),
@@ -30,13 +31,12 @@ function toSize(longerSide: unknown, { aspect_ratio = "1:1" }: Job<unknown>): un
   return nearestResolution({ width, height }, Number(longerSide));
 }
 
-const offers: Offer[] = [
+const offers = withPublishedPrices("ideogram", [
   {
     ...BLOCKING,
     task: "image.character",
     model: "character-default",
     upstreamModel: "ideogram-v3",
-    price: 0.15,
     preference: 40,
     latency: "usual",
     limits: { ratios: RATIOS, count: 8, images: 2, mask: true },
@@ -59,7 +59,6 @@ const offers: Offer[] = [
     task: "image.edit",
     model: "edit-default",
     upstreamModel: "ideogram-v3",
-    price: 0.06,
     preference: 60,
     latency: "usual",
     limits: { count: 8, images: 1, mask: true },
@@ -76,7 +75,6 @@ const offers: Offer[] = [
     task: "image.remove-background",
     model: "remove-background-default",
     upstreamModel: "remove-background",
-    price: null,
     preference: 60,
     latency: "quick",
     limits: { count: 1, images: 1 },
@@ -88,8 +86,6 @@ const offers: Offer[] = [
     task: "image.describe",
     model: "describe-default",
     upstreamModel: "describe",
-    price: null,
-    per: "call",
     preference: 60,
     latency: "quick",
     limits: { images: 1 },
@@ -97,7 +93,7 @@ const offers: Offer[] = [
     parameters: declareParameters("image.describe", { honours: ["images", "detail"], ignores: ["language"] }),
     equivalence: "describe",
   },
-];
+]);
 
 type FormFile = { media_type: string; bytes(): Promise<Uint8Array> };
 type FormRequest = { path: string; fields: Record<string, string | number | FormFile | undefined> };
@@ -160,6 +156,11 @@ const api = (env: IdeogramEnv) => ({ origin: env.IDEOGRAM_BASE_URL, headers: { "
 
 export const ideogram = defineProvider<IdeogramEnv>({
   id: "ideogram",
+  profile: {
+    name: "Ideogram",
+    unlocks: "characters, masks, backgrounds, describe",
+    keyPage: "https://ideogram.ai/manage-api",
+  },
   env: IdeogramEnv,
   offers,
   rateLimit: { concurrent: 10 },

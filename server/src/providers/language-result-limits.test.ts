@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createImageAsset } from "../../test/fake-vendors/sample-jobs.ts";
-import { promptField } from "../kit/fields.ts";
-import type { Job } from "../kit/operation.ts";
+import { promptField } from "../contract/fields.ts";
+import type { Job } from "../contract/operation.ts";
 import { buildInstruction, parseLanguageResult } from "./language-tasks.ts";
 import type { Asset } from "./provider.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createImageAsset } from "../../test/fake-vendors/sample-jobs.ts";
-import type { Job } from "../kit/operation.ts";
+import type { Job } from "../contract/operation.ts";
 import { buildInstruction, parseLanguageResult } from "./language-tasks.ts";
 import type { Asset } from "./provider.ts";
 

@@ -1,9 +1,9 @@
 // Instructions for language models that describe images and enhance prompts, and the parsing of their responses: JSON
 // as requested, or plain text if a model ignores the format.
 import { z } from "zod";
-import { readImageSize } from "../images/image-size.ts";
-import type { Job } from "../kit/operation.ts";
-import type { JsonObject } from "../kit/schemas/run.ts";
+import type { Job } from "../contract/operation.ts";
+import type { JsonObject } from "../contract/schemas/run.ts";
+import { readImageSize } from "../files/images/image-size.ts";
 import { limitLanguageResult } from "./language-result-limits.ts";
 import { declareParameters } from "./parameter-support.ts";
 import type { Asset } from "./provider.ts";

@@ -1,8 +1,9 @@
 import { expect, it } from "vitest";
 import { assetFromBytes, createJob, imageFromLetters, maskFromGreyValues } from "../../test/support/ascii-images.ts";
 import { runPixelTask } from "../../test/support/isolated-pixels.ts";
-import { Fault } from "../faults.ts";
-import type { Job } from "../kit/operation.ts";
+import type { Job } from "../contract/operation.ts";
+import { Fault } from "../faults/faults.ts";
+import { FREE } from "../prices/price.ts";
 import { readProviderFailure } from "./call-provider.ts";
 import { local } from "./local.ts";
 import type { Asset, ProviderContext } from "./provider.ts";
@@ -19,7 +20,7 @@ it("is enabled without settings, costs nothing and can always be repeated", () =
   expect(local.env.safeParse({}).success).toBe(true);
   expect(local.offers.map(({ task, model, price, recovery }) => ({ task, model, price, recovery }))).toEqual(
     ["image.combine", "image.cut", "image.blend", "image.resize"].map((task) => ({
-      ...{ task, model: "local", price: 0, recovery: "free" },
+      ...{ task, model: "local", price: FREE, recovery: "free" },
     })),
   );
 });

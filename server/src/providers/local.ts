@@ -1,9 +1,10 @@
 // The local provider: image operations on this machine, synchronous and free. Unchanged areas keep their exact pixels.
 // Sizes are checked here, from the headers; pixels are decoded in isolated processes.
 import { z } from "zod";
-import { Fault } from "../faults.ts";
-import { readImageSize } from "../images/image-size.ts";
-import type { Task } from "../kit/operation.ts";
+import type { Task } from "../contract/operation.ts";
+import { Fault } from "../faults/faults.ts";
+import { readImageSize } from "../files/images/image-size.ts";
+import { FREE } from "../prices/price.ts";
 import { jobFailed } from "./call-provider.ts";
 import { planBlend } from "./local/blend.ts";
 import { planCombine } from "./local/combine.ts";
@@ -33,7 +34,7 @@ export const local = defineProvider<z.output<typeof LocalEnv>>({
     model: "local",
     upstreamModel: "local",
     recovery: "free",
-    price: 0,
+    price: FREE,
     parameters: honourAll(task as Task),
   })),
   resultOrigins: () => [],

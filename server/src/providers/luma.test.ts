@@ -5,7 +5,7 @@ import type { FakeVendor } from "../../test/fake-vendors/fake-vendor.ts";
 import { fakeLuma as vendor } from "../../test/fake-vendors/luma.ts";
 import { createFakeProviderContext } from "../../test/fake-vendors/provider-context.ts";
 import { createImageAsset, createSampleJob } from "../../test/fake-vendors/sample-jobs.ts";
-import type { Fault } from "../faults.ts";
+import type { Fault } from "../faults/faults.ts";
 import { readProviderFailure } from "./call-provider.ts";
 import { luma } from "./luma.ts";
 import type { JobDone, ProviderContext, SendRequest, Ticket } from "./provider.ts";

@@ -1,14 +1,15 @@
 // Luma's Dream Machine: creates a generation and polls it by ID. Luma fetches images by URL, so it needs a reachable
 // PUBLIC_URL. A lost generation is found by its callback URL.
 import { z } from "zod";
-import type { Fault } from "../faults.ts";
-import type { Job } from "../kit/operation.ts";
-import type { JsonObject } from "../kit/schemas/run.ts";
-import { FRAME_PARAMETERS } from "../kit/task-parameters.ts";
+import type { Job } from "../contract/operation.ts";
+import type { JsonObject } from "../contract/schemas/run.ts";
+import { FRAME_PARAMETERS } from "../contract/task-parameters.ts";
+import type { Fault } from "../faults/faults.ts";
 import { callProvider, contentRefused, jobFailed, modelUnavailable } from "./call-provider.ts";
 import { keyOfCallbackUrl } from "./callback-key.ts";
 import { declareParameters } from "./parameter-support.ts";
-import { type Asset, defineProvider, type Offer, type ProviderContext } from "./provider.ts";
+import { type Asset, defineProvider, type ProviderContext } from "./provider.ts";
+import { type OfferSpec, withPublishedPrices } from "./with-published-prices.ts";
 
 const LumaEnv = z.object({
   LUMA_API_KEY: z.string().min(1).describe("API key of Luma. Enables the provider"),
@@ -40,12 +41,11 @@ const Credits = z.object({ credit_balance: z.number() });
 
 const RATIOS = ["1:1", "16:9", "9:16", "4:3", "3:4", "21:9", "9:21"];
 
-const reframe = (model: string): Offer => ({
+const reframe = (model: string): OfferSpec => ({
   task: "image.reframe",
   model,
   upstreamModel: model,
   recovery: "find",
-  price: null,
   preference: 50,
   latency: "usual",
   limits: { ratios: RATIOS, count: 1, images: 1 },
@@ -55,7 +55,7 @@ const reframe = (model: string): Offer => ({
   equivalence: model,
 });
 
-const offers: Offer[] = [
+const offers = withPublishedPrices("luma", [
   reframe("photon-1"),
   reframe("photon-flash-1"),
   {
@@ -63,8 +63,6 @@ const offers: Offer[] = [
     model: "video-default",
     upstreamModel: "ray-2",
     recovery: "find",
-    price: null,
-    per: "second",
     preference: 60,
     latency: "slow",
     limits: { ratios: RATIOS, durations: [5, 9], count: 1, images: 1 },
@@ -74,7 +72,7 @@ const offers: Offer[] = [
       ignores: ["negative_prompt", "seed", "fps", "cfg_scale", "motion_bucket_id"],
     }),
   },
-];
+]);
 
 const api = (env: LumaEnv) => ({ origin: env.LUMA_BASE_URL, headers: { authorization: `Bearer ${env.LUMA_API_KEY}` } });
 const isEnded = (state: string) => state === "completed" || state === "failed";
@@ -102,6 +100,11 @@ async function buildRequest(job: Job<Asset>): Promise<{ path: string; body: Json
 
 export const luma = defineProvider<LumaEnv>({
   id: "luma",
+  profile: {
+    name: "Luma",
+    unlocks: "outpainting with photon, videos",
+    keyPage: "https://lumalabs.ai/dream-machine/api/keys",
+  },
   env: LumaEnv,
   offers,
   pollSeconds: 3,

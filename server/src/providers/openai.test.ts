@@ -11,8 +11,8 @@ import {
   createMaskAsset,
   createSampleJob,
 } from "../../test/fake-vendors/sample-jobs.ts";
-import { Fault } from "../faults.ts";
-import type { Job, Task } from "../kit/operation.ts";
+import type { Job, Task } from "../contract/operation.ts";
+import { Fault } from "../faults/faults.ts";
 import { adjustParameters } from "./adjust-parameters.ts";
 import { readProviderFailure } from "./call-provider.ts";
 import { openai } from "./openai.ts";

@@ -1,9 +1,10 @@
 // OpenAI's Images API, or a compatible server: one synchronous request that returns the images. A lost response cannot
 // be looked up. Text tasks use the Responses API in the same way.
 import { z } from "zod";
-import { Fault } from "../faults.ts";
-import { readImageSize } from "../images/image-size.ts";
-import type { Job } from "../kit/operation.ts";
+import type { Job } from "../contract/operation.ts";
+import { Fault } from "../faults/faults.ts";
+import { readImageSize } from "../files/images/image-size.ts";
+import type { ReportedUsage } from "../prices/price.ts";
 import {
   callProvider,
   contentRefused,
@@ -26,14 +27,31 @@ const OpenAiEnv = z.object({
 });
 type OpenAiEnv = z.output<typeof OpenAiEnv>;
 
+const TokenCount = z.number().min(0).nullish().catch(null);
 const ImagesReply = z.object({
   data: z.array(z.object({ b64_json: z.string().nullish(), url: z.string().nullish() })).default([]),
   output_format: z.string().nullish(),
+  usage: z
+    .object({
+      input_tokens_details: z.object({ text_tokens: TokenCount, image_tokens: TokenCount }).nullish(),
+      output_tokens: TokenCount,
+      output_tokens_details: z.object({ text_tokens: TokenCount, image_tokens: TokenCount }).nullish(),
+    })
+    .nullish()
+    .catch(null),
 });
 const ResponsesReply = z.object({
   status: z.string().nullish(),
   error: z.object({ code: z.string().nullish() }).nullish(),
   incomplete_details: z.object({ reason: z.string().nullish() }).nullish(),
+  usage: z
+    .object({
+      input_tokens: TokenCount,
+      input_tokens_details: z.object({ cached_tokens: TokenCount }).nullish(),
+      output_tokens: TokenCount,
+    })
+    .nullish()
+    .catch(null),
   output: z
     .array(
       z.object({
@@ -59,6 +77,11 @@ const api = (env: OpenAiEnv) => {
 
 export const openai = defineProvider<OpenAiEnv>({
   id: "openai",
+  profile: {
+    name: "OpenAI",
+    unlocks: "vendora, describe, enhance",
+    keyPage: "https://platform.openai.com/api-keys",
+  },
   env: OpenAiEnv,
   offers: openaiOffers,
   resultOrigins: (env) => [new URL(env.OPENAI_BASE_URL).origin],
@@ -112,7 +135,21 @@ async function generateImages(job: Job<Asset>, offer: Offer, context: ProviderCo
   const response = await callProvider(context, { origin, ...way, ...request, reply: ImagesReply });
   const outputs = response.data.flatMap((each) => outputOf(each, response.output_format ?? "png"));
   if (outputs.length === 0) throw jobFailed("a response without images");
-  return { state: "done" as const, outputs };
+  return { state: "done" as const, outputs, usage: imageUsage(response) };
+}
+
+/** Without both sums the bill cannot be computed, so nothing is reported. */
+function imageUsage({ usage }: z.output<typeof ImagesReply>): ReportedUsage | undefined {
+  const { text_tokens, image_tokens } = usage?.input_tokens_details ?? {};
+  const output = usage?.output_tokens_details;
+  const output_image_token = output?.image_tokens ?? usage?.output_tokens;
+  if (typeof output_image_token !== "number") return undefined;
+  return {
+    input_text_token: text_tokens ?? 0,
+    input_image_token: image_tokens ?? 0,
+    output_text_token: output?.text_tokens ?? 0,
+    output_image_token,
+  };
 }
 
 /** OpenAI applies a mask to the first image. */
@@ -167,7 +204,17 @@ async function generateText(job: Job<Asset>, offer: Offer, context: ProviderCont
   });
   const data = await parseLanguageResult(job, textOf(response));
   if (!data) throw jobFailed("a response without text");
-  return { state: "done" as const, outputs: [], data };
+  return { state: "done" as const, outputs: [], data, usage: textUsage(response) };
+}
+
+function textUsage({ usage }: z.output<typeof ResponsesReply>): ReportedUsage | undefined {
+  if (typeof usage?.input_tokens !== "number" || typeof usage.output_tokens !== "number") return undefined;
+  const cached = Math.min(usage.input_tokens, usage.input_tokens_details?.cached_tokens ?? 0);
+  return {
+    input_token: usage.input_tokens - cached,
+    cached_input_token: cached,
+    output_token: usage.output_tokens,
+  };
 }
 
 const dataUrl = async (asset: Asset) =>

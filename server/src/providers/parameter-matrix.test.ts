@@ -10,7 +10,7 @@ import { createFakeProviderContext } from "../../test/fake-vendors/provider-cont
 import { createLocalSample, installFakeModels } from "../../test/providers/local-samples.ts";
 import { type CellState, checkOffer, type SubmitAndRecord, stateOf } from "../../test/providers/parameter-matrix.ts";
 import { leavesOf, recordBodies } from "../../test/providers/recorded-requests.ts";
-import { TASK_PARAMETERS } from "../kit/task-parameters.ts";
+import { TASK_PARAMETERS } from "../contract/task-parameters.ts";
 import { providers } from "./all.ts";
 import { adaptedBy, HONOURED, within } from "./parameter-support.ts";
 import type { Offer, Provider, ProviderContext } from "./provider.ts";

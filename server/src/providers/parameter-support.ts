@@ -1,7 +1,7 @@
 // What an offer does with each parameter of its task, as data: honoured, adapted or unsupported. adjust-parameters.ts
 // judges every request against it, and the reference page is generated from it.
-import type { Task } from "../kit/operation.ts";
-import { type ParameterName, TASK_PARAMETERS, type TaskParameter } from "../kit/task-parameters.ts";
+import type { Task } from "../contract/operation.ts";
+import { type ParameterName, TASK_PARAMETERS, type TaskParameter } from "../contract/task-parameters.ts";
 import type { Offer, OfferLimits, OfferParameters, ParameterSupport } from "./provider.ts";
 
 export const HONOURED: ParameterSupport = { state: "honoured" };
@@ -13,7 +13,7 @@ export const byGesso = (how: string): ParameterSupport => ({ state: "honoured", 
 
 /**
  * For models that cannot enlarge their results: the plan gets a second job for it, and the offer a job without the
- * parameter (runs/expand-plan.ts).
+ * parameter (runs/accept/expand-plan.ts).
  */
 const BY_UPSCALE_JOB: ParameterSupport = { ...byGesso("as a second job, image.upscale"), isSecondJob: true };
 

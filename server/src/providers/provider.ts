@@ -5,11 +5,12 @@
 // An adapter reports failures as Faults with a ProviderFailure (see call-provider.ts), whose kind tells whether the
 // job was accepted.
 import type { z } from "zod";
-import type { PixelInputs, PixelOutput, PixelTask } from "../images/pixel-tasks.ts";
-import type { Clock } from "../kit/clock.ts";
-import type { Job, Task } from "../kit/operation.ts";
-import type { JsonObject } from "../kit/schemas/run.ts";
-import type { ParameterName } from "../kit/task-parameters.ts";
+import type { Job, Task } from "../contract/operation.ts";
+import type { JsonObject } from "../contract/schemas/run.ts";
+import type { ParameterName } from "../contract/task-parameters.ts";
+import type { PixelInputs, PixelOutput, PixelTask } from "../files/images/pixel-tasks.ts";
+import type { Price, ReportedUsage } from "../prices/price.ts";
+import type { Clock } from "../runtime/clock.ts";
 
 /**
  * A stored image. The journal has only these fields. `made_from`: the stored files that Gesso made the image from for
@@ -27,9 +28,6 @@ export type Asset = AssetRef & { url(): Promise<string>; bytes(): Promise<Uint8A
  * `free`: the work costs nothing and can simply be repeated (local providers).
  */
 export type Recovery = "replay" | "find" | "none" | "free";
-
-/** The unit of a price. */
-export type PriceBasis = "image" | "megapixel" | "second" | "call";
 
 /** Usual time until the result: `quick` a few seconds, `usual` up to 30 s, `slow` minutes. */
 export type Latency = "quick" | "usual" | "slow";
@@ -110,12 +108,8 @@ export type Offer = {
   /** The name of the model at the provider. Operators can change it in gesso.yaml (`as`). */
   upstreamModel: string;
   recovery: Recovery;
-  /** US dollars per unit of `per`. null: the price is unknown. */
-  price: number | null;
-  /** Default: image. */
-  per?: PriceBasis;
-  /** The price list of `price`, if it is not the first. */
-  price_version?: string;
+  /** null: the price is unknown. */
+  price: Price | null;
   /** The offer with the lowest value is tried first. Default: the preference of the provider. */
   preference?: number;
   limits?: OfferLimits;
@@ -165,8 +159,16 @@ export type OutputMetadata = {
  */
 export type Ticket = Record<string, string>;
 
-/** `data` is a result that is not a file, such as a description or an enhanced prompt. */
-export type JobDone = { state: "done"; outputs: ProviderOutput[]; data?: JsonObject };
+/**
+ * `data` is a result that is not a file, such as a description or an enhanced prompt. `usage`: what the provider says
+ * that the job used or cost.
+ */
+export type JobDone = {
+  state: "done";
+  outputs: ProviderOutput[];
+  data?: JsonObject;
+  usage?: ReportedUsage | undefined;
+};
 /** `progress` is between 0 and 1. */
 export type JobProgress = { state: "running"; ticket: Ticket; progress?: number } | JobDone;
 
@@ -250,9 +252,14 @@ export type NotificationChannel = {
  */
 export type JobCancellation = { isUncharged: boolean };
 
+/** What people read before they connect a provider: its name, what it adds, and where its key comes from. */
+export type ProviderProfile = { name: string; unlocks: string; keyPage?: string };
+
 /** An adapter. `Env` is the type of its settings. */
 export type Provider<Env = unknown> = {
   id: string;
+  /** Absent for providers without an account: those that run inside Gesso. */
+  profile?: ProviderProfile;
   /** Default preference of its offers; the lowest is tried first. Cloud providers have 50, the sandbox comes last. */
   preference?: number;
   /** Schema of its settings. If a required setting is absent, the provider is disabled. This is not an error. */

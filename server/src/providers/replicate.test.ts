@@ -11,8 +11,8 @@ import {
   createMaskAsset,
   createSampleJob,
 } from "../../test/fake-vendors/sample-jobs.ts";
-import type { Fault } from "../faults.ts";
-import type { Job } from "../kit/operation.ts";
+import type { Job } from "../contract/operation.ts";
+import type { Fault } from "../faults/faults.ts";
 import { adjustParameters } from "./adjust-parameters.ts";
 import { readProviderFailure } from "./call-provider.ts";
 import type { Asset, Offer, ProviderContext, Ticket } from "./provider.ts";

@@ -42,6 +42,11 @@ const hasEnded = ({ status }: Prediction) => END_STATUSES.includes(status);
 
 export const replicate = defineProvider<ReplicateEnv>({
   id: "replicate",
+  profile: {
+    name: "Replicate",
+    unlocks: "a second source for most models",
+    keyPage: "https://replicate.com/account/api-tokens",
+  },
   env: ReplicateEnv,
   offers: replicateOffers,
   rateLimit: { perMinute: 600 },
@@ -72,7 +77,11 @@ export const replicate = defineProvider<ReplicateEnv>({
   async poll(ticket, context) {
     const prediction = await readPrediction(ticket.id!, context);
     if (!hasEnded(prediction)) return { state: "running", ticket, ...progressOf(prediction) };
-    if (prediction.status === "succeeded") return { state: "done", outputs: outputsOf(prediction.output) };
+    if (prediction.status === "succeeded") {
+      const seconds = prediction.metrics?.predict_time;
+      const usage = typeof seconds === "number" ? { compute_second: seconds } : undefined;
+      return { state: "done", outputs: outputsOf(prediction.output), usage };
+    }
     throw classifyEndedPrediction(prediction);
   },
 

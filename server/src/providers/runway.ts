@@ -1,8 +1,8 @@
 // Runway: starts a task and polls it every few seconds. Runway has no callbacks and no task list, so the outcome of a
 // lost submission stays unknown.
 import { z } from "zod";
-import type { Job } from "../kit/operation.ts";
-import type { JsonObject } from "../kit/schemas/run.ts";
+import type { Job } from "../contract/operation.ts";
+import type { JsonObject } from "../contract/schemas/run.ts";
 import { callProvider, contentRefused, inputRejected, jobFailed, modelUnavailable } from "./call-provider.ts";
 import { type Asset, defineProvider, type Offer } from "./provider.ts";
 import { type RunwayContext, RunwayEnv, runwayApi, runwayUrl } from "./runway/api.ts";
@@ -16,10 +16,15 @@ const Task = z.object({
   status: z.string(),
   progress: z.number().nullish(),
   output: z.array(z.url()).nullish(),
+  cost: z
+    .object({ credits: z.number().min(0) })
+    .nullish()
+    .catch(null),
   failure: z.string().nullish(),
   failureCode: z.string().nullish(),
 });
 type Task = z.output<typeof Task>;
+const CREDIT_USD = 0.01;
 const Organization = z.object({
   creditBalance: z.number(),
   tier: z.object({ models: z.record(z.string(), z.unknown()) }),
@@ -27,6 +32,11 @@ const Organization = z.object({
 
 export const runway = defineProvider<RunwayEnv>({
   id: "runway",
+  profile: {
+    name: "Runway",
+    unlocks: "tagged references, videos",
+    keyPage: "https://dev.runwayml.com",
+  },
   env: RunwayEnv,
   offers: runwayOffers,
   pollSeconds: 5,
@@ -55,7 +65,10 @@ export const runway = defineProvider<RunwayEnv>({
       reply: Task,
       classify: (status, body) => (status === 404 ? jobFailed(body) : undefined),
     });
-    if (task.status === "SUCCEEDED") return { state: "done", outputs: (task.output ?? []).map((url) => ({ url })) };
+    if (task.status === "SUCCEEDED") {
+      const usage = task.cost ? { dollar: task.cost.credits * CREDIT_USD } : undefined;
+      return { state: "done", outputs: (task.output ?? []).map((url) => ({ url })), usage };
+    }
     if (task.status === "FAILED" || task.status === "CANCELLED") throw classifyFailedTask(task);
     // THROTTLED means queued; it is not an error.
     return { state: "running", ticket, ...(task.progress != null && { progress: task.progress }) };

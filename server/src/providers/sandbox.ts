@@ -2,8 +2,9 @@
 // offline.
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { z } from "zod";
-import type { Task } from "../kit/operation.ts";
-import { models } from "../models.ts";
+import { models } from "../contract/models.ts";
+import type { Task } from "../contract/operation.ts";
+import { FREE } from "../prices/price.ts";
 import { callProvider, providerFault } from "./call-provider.ts";
 import { convertImage } from "./convert-image.ts";
 import { honourAll } from "./parameter-support.ts";
@@ -54,7 +55,7 @@ const offer = (task: Task, model: string): Offer => {
   const kind = CHANGES_BLACK.includes(model) ? BLACK : "";
   const upstreamModel = `${upstreamName[recovery]}/${model}${kind}`;
   const limits = { count: MAX_RESULTS };
-  return { task, model, upstreamModel, recovery, price: 0, limits, parameters: honourAll(task) };
+  return { task, model, upstreamModel, recovery, price: FREE, limits, parameters: honourAll(task) };
 };
 
 /** Tasks besides image generation, with their models. */

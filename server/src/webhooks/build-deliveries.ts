@@ -2,10 +2,10 @@
 // of its run when the run ends. Building is repeatable: ids and bodies depend only on the event and its run.
 import type { Database } from "../db/connect.ts";
 import type { EventRow } from "../db/event-log.ts";
+import { listRunsWithWebhooks, type WebhookRunRow } from "../db/runs/event-runs.ts";
 import type { NewDelivery } from "../db/webhooks/deliveries.ts";
 import { listEnabledWebhooks, type WebhookRow } from "../db/webhooks/endpoints.ts";
-import { listRunsWithWebhooks, type WebhookRunRow } from "../db/webhooks/fan-out.ts";
-import { renderEvent } from "../runs/render-event.ts";
+import { renderEvent } from "../runs/show/render-event.ts";
 import { buildDeliveryId, deliveryDestination } from "./destination.ts";
 import { renderMessageBody } from "./message-body.ts";
 import type { WebhookServices } from "./webhook-service.ts";

@@ -1,8 +1,9 @@
 // Creates the webhook service from the settings.
-import type { Clock } from "../kit/clock.ts";
-import type { SecretKeys } from "../kit/secret-keys.ts";
+
 import type { FetchSettings } from "../outbound/fetch-settings.ts";
 import { createWebhookHttpClient } from "../outbound/webhook-http-client.ts";
+import type { Clock } from "../runtime/clock.ts";
+import type { SecretKeys } from "../runtime/secret-keys.ts";
 import { createSigningKey } from "./message-signature.ts";
 import { createSecretCipher } from "./secret-cipher.ts";
 import type { WebhookSettings } from "./settings.ts";
@@ -22,6 +23,7 @@ export const createWebhookService = (
       ownUrl: settings.PUBLIC_URL,
       allowHttp: settings.WEBHOOK_ALLOW_HTTP,
       allowRanges: settings.WEBHOOK_ALLOW_CIDRS,
+      allowLoopback: settings.WEBHOOK_ALLOW_LOOPBACK,
     },
     clock,
   ),

@@ -27,9 +27,9 @@ import {
   requeueAllDeliveries,
   requeueExpiredDeliveries,
 } from "../db/webhooks/delivery-queue.ts";
-import type { Clock } from "../kit/clock.ts";
-import { systemClock } from "../kit/system-clock.ts";
 import { FetchEnv } from "../outbound/fetch-settings.ts";
+import type { Clock } from "../runtime/clock.ts";
+import { systemClock } from "../runtime/system-clock.ts";
 import { createWebhookService } from "./create-webhook-service.ts";
 import { attemptDelivery } from "./delivery-attempt.ts";
 import { deliveryDestination } from "./destination.ts";

@@ -10,7 +10,7 @@ import {
   requeueLostDeliveries,
 } from "../db/webhooks/delivery-queue.ts";
 import { disableWebhook } from "../db/webhooks/endpoints.ts";
-import { Fault } from "../faults.ts";
+import { Fault } from "../faults/faults.ts";
 import { connectionErrorCode } from "../outbound/webhook-http-client.ts";
 import { buildMessageHeaders } from "./message-headers.ts";
 import { type DeliveryDecision, decideDelivery, type ReceiverResponse } from "./retry-schedule.ts";

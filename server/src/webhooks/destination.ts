@@ -1,6 +1,6 @@
 // The destination (queue key) of a delivery: one per webhook endpoint, or one per tenant and origin for runs with
 // webhook_url. An unreachable receiver of one tenant never delays another tenant, even on the same host.
-import { deriveId } from "../runs/ids.ts";
+import { deriveId } from "../runs/core/ids.ts";
 
 type DeliveryTarget = { tenant_id: string; webhook_id: string | null; url: string };
 

@@ -8,8 +8,8 @@ import { startTestDatabase, type TestDatabase } from "../../test/support/test-da
 import { createTestRuntime } from "../../test/support/test-runtime.ts";
 import { LOG_START, listEventsAfter } from "../db/event-log.ts";
 import { commitFanOut, readFanOutCursor } from "../db/webhooks/fan-out.ts";
-import { systemClock } from "../kit/system-clock.ts";
 import { FetchEnv } from "../outbound/fetch-settings.ts";
+import { systemClock } from "../runtime/system-clock.ts";
 import { createWebhookService } from "./create-webhook-service.ts";
 import { createFanOut } from "./fan-out.ts";
 import { WebhookEnv } from "./settings.ts";

@@ -1,9 +1,9 @@
 // Triggers listeners with a `webhook.test` event that webhook endpoints do not receive. It requests a test message, or
 // the redelivery of a message that was forwarded before.
 import type { RequestContext } from "../access/request-context.ts";
+import type { JsonObject } from "../contract/schemas/run.ts";
 import { insertTestEvent } from "../db/webhooks/listeners.ts";
-import type { Ids } from "../kit/clock.ts";
-import type { JsonObject } from "../kit/schemas/run.ts";
+import type { Ids } from "../runtime/clock.ts";
 
 export const LISTENER_TRIGGER_EVENT = "webhook.test";
 

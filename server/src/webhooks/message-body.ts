@@ -1,6 +1,6 @@
 // The body of a webhook message: the event with a summary of its run, at most 20 kB. It is rendered once and stored.
-import type { Event } from "../kit/schemas/events.ts";
-import type { JsonObject } from "../kit/schemas/run.ts";
+import type { Event } from "../contract/schemas/events.ts";
+import type { JsonObject } from "../contract/schemas/run.ts";
 
 const MAX_BYTES = 20_000;
 const MAX_LIST_ITEMS = 10;

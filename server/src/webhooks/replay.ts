@@ -1,5 +1,7 @@
 // Replays a range of the event log to one webhook endpoint, in batches. Messages that were never sent are included; ids
 // stay the same.
+
+import { listRunsWithWebhooks } from "../db/runs/event-runs.ts";
 import {
   findDeliveryStatuses,
   insertMissingDeliveries,
@@ -7,7 +9,6 @@ import {
   reopenDeliveries,
 } from "../db/webhooks/deliveries.ts";
 import { findWebhook } from "../db/webhooks/endpoints.ts";
-import { listRunsWithWebhooks } from "../db/webhooks/fan-out.ts";
 import { advanceReplay, listEventsToReplay, listOpenReplays, type ReplayRow } from "../db/webhooks/replays.ts";
 import { buildDeliveries } from "./build-deliveries.ts";
 import { maxAttempts } from "./retry-schedule.ts";

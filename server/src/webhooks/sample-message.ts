@@ -1,6 +1,6 @@
 // Sample messages for tests: a `webhook.test` message, or an event of a run that does not exist, marked with `test:
 // true`.
-import type { JsonObject } from "../kit/schemas/run.ts";
+import type { JsonObject } from "../contract/schemas/run.ts";
 import { renderMessageBody } from "./message-body.ts";
 
 const SAMPLE_RUN_ID = "00000000-0000-7000-8000-000000000000";

@@ -2,8 +2,8 @@
 // authenticated data: a copied table reveals nothing, and a ciphertext moved to another row does not decrypt.
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto";
 import type { SealedSecret, WebhookSecretId } from "../db/webhooks/secrets.ts";
-import { Fault } from "../faults.ts";
-import type { SecretKeys } from "../kit/secret-keys.ts";
+import { Fault } from "../faults/faults.ts";
+import type { SecretKeys } from "../runtime/secret-keys.ts";
 
 const CIPHER = "aes-256-gcm";
 const NONCE_BYTES = 12;

@@ -9,7 +9,7 @@ import {
   recordSetAsideEvent,
   recordSetAsideReason,
 } from "../db/webhooks/set-aside-events.ts";
-import { Fault } from "../faults.ts";
+import { Fault } from "../faults/faults.ts";
 import { buildDeliveries, loadFanOutInput } from "./build-deliveries.ts";
 import { disableAfterSeconds, type WebhookServices } from "./webhook-service.ts";
 

@@ -10,6 +10,13 @@ export const WebhookEnv = z.object({
   WEBHOOK_ALLOW_CIDRS: ipRangeList().describe(
     "Private IP ranges that Gesso may send webhooks to, comma-separated. Default: none.",
   ),
+  WEBHOOK_ALLOW_LOOPBACK: z
+    .stringbool()
+    .default(false)
+    .describe(
+      "For development only: whether Gesso sends webhooks to http and https URLs of this machine, at any port. `gesso dev` " +
+        "sets it. Refused unless HOST and PUBLIC_URL are loopback addresses",
+    ),
   WEBHOOK_CONCURRENCY: z.coerce
     .number()
     .int()

@@ -1,7 +1,7 @@
 // The webhook policy of runs: which URLs are allowed, and how the secret of a run is encrypted before it is stored.
-import { Fault } from "../faults.ts";
+import { Fault } from "../faults/faults.ts";
 import type { WebhookHttpClient } from "../outbound/webhook-http-client.ts";
-import type { WebhookPolicy } from "../runs/run-webhook.ts";
+import type { WebhookPolicy } from "../runs/accept/run-webhook.ts";
 import type { WebhookService } from "./webhook-service.ts";
 
 /** A secret outlives its deliveries by this margin, so that every redelivery is signed with the same secret. */

@@ -1,7 +1,10 @@
 // What sends webhook messages: HTTP client, secrets, signing keys and settings. It is created once per process.
+
 import type { KeyObject } from "node:crypto";
+import type { Database } from "../db/connect.ts";
 import type { WebhookHttpClient } from "../outbound/webhook-http-client.ts";
-import type { Services } from "../runs/services.ts";
+import type { Runtime } from "../runs/core/runtime.ts";
+import type { RenderDependencies } from "../runs/show/render-run.ts";
 import { DAY_SECONDS } from "./retry-schedule.ts";
 import type { SecretCipher } from "./secret-cipher.ts";
 import type { WebhookSettings } from "./settings.ts";
@@ -21,7 +24,8 @@ export type WebhookService = {
 
 /** What background work on webhooks uses. `database` is not scoped to a tenant. */
 export type WebhookServices = WebhookService &
-  Pick<Services, "database" | "assets" | "ids" | "clock" | "log" | "tracing">;
+  RenderDependencies &
+  Pick<Runtime, "ids" | "clock" | "log" | "tracing"> & { database: Database };
 
 const FAILING_DAYS = 5;
 /**

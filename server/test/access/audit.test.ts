@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { JsonObject } from "../../src/kit/schemas/run.ts";
+import type { JsonObject } from "../../src/contract/schemas/run.ts";
 import { operations } from "../../src/operations/all.ts";
 import { type ApiResponse, sendOverHttp } from "../support/api-caller.ts";
 import { createTestTenant, type TestTenant, TOKEN_REQUEST } from "../support/tenants.ts";

@@ -98,6 +98,22 @@ describe("signing out at the identity provider", () => {
   });
 });
 
+it("an account that the identity provider disables can sign in no more, and its sessions end when the provider says so", async () => {
+  const browser = await logIn("fay");
+  const other = openBrowser();
+  const start = await visit(other, `${api.url}${START}`);
+  const back = await logInAtProvider(other, start.headers.get("location")!, "fay");
+  provider.disable("fay");
+  // The code was issued before: the provider refuses to exchange it. Later, it shows an error instead of its form.
+  const refused = await visit(other, back.replace(PUBLIC_URL, api.url));
+  expect(refused.headers.get("location")).toContain("sign_in_error=sign_in_failed");
+  expect(await statusOf(other)).toBe(401);
+  await expect(logIn("fay")).rejects.toThrow("has no form");
+  expect(await statusOf(browser)).toBe(200);
+  expect((await send(await provider.sign(claims({ sub: "fay" })))).status).toBe(200);
+  expect(await statusOf(browser)).toBe(401);
+});
+
 describe("a logout token", () => {
   it("counts once", async () => {
     await logIn("dan");

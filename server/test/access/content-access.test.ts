@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { v7 } from "uuid";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { isOperatorOperation } from "../../src/access/scopes.ts";
-import { parseInput } from "../../src/kit/parse.ts";
+import { parseInput } from "../../src/contract/parse.ts";
 import { operations } from "../../src/operations/all.ts";
 import { type ApiCaller, createHttpCaller } from "../support/api-caller.ts";
 import { createTestTenant, OPERATOR_SCOPES, type TestTenant } from "../support/tenants.ts";

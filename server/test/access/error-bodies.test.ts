@@ -6,7 +6,7 @@ import { join } from "node:path";
 import pg from "pg";
 import { v7 } from "uuid";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { Fault, type FaultCode, faults } from "../../src/faults.ts";
+import { Fault, type FaultCode, faults } from "../../src/faults/faults.ts";
 import { providerFault } from "../../src/providers/call-provider.ts";
 import { sendOverHttp } from "../support/api-caller.ts";
 import { createTestTenant, type TestTenant } from "../support/tenants.ts";

@@ -1,10 +1,10 @@
 // Lists every field of every operation that takes an id, read from the operations' schemas. An id field of unknown kind
 // is an error: a new operation must declare what its ids refer to.
 import { z } from "zod";
-import { createFilePart } from "../../src/kit/files.ts";
-import type { Operation } from "../../src/kit/operation.ts";
-import { parseInput } from "../../src/kit/parse.ts";
-import type { JsonObject } from "../../src/kit/schemas/run.ts";
+import { createFilePart } from "../../src/contract/files.ts";
+import type { Operation } from "../../src/contract/operation.ts";
+import { parseInput } from "../../src/contract/parse.ts";
+import type { JsonObject } from "../../src/contract/schemas/run.ts";
 import { operations } from "../../src/operations/all.ts";
 
 export type IdKind =

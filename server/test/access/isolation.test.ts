@@ -149,7 +149,7 @@ describe("another tenant's IDs", () => {
     console.log(`${cells.length} cells: ${walked.length} places, ${credentials.length} credentials`);
   });
 
-  it("are rejected by row-level security alone, and the test detects when that is off too", async () => {
+  it("are rejected by row-level security alone, and not once it is off", async () => {
     const count = { rewritten: 0 };
     const second = await startTestApi(database, env, (db) => withoutTenantFilters(db, count));
     try {

@@ -3,14 +3,14 @@ import { type ServerType, serve } from "@hono/node-server";
 import { v7 } from "uuid";
 import { isLoopbackInstallation } from "../../src/access/production-secrets.ts";
 import { composeServices } from "../../src/compose.ts";
-import { readConfig } from "../../src/config.ts";
+import type { JsonObject } from "../../src/contract/schemas/run.ts";
 import type { Database } from "../../src/db/connect.ts";
 import { createEventStreams } from "../../src/events/event-streams.ts";
 import { createApp } from "../../src/http/app.ts";
 import { createClientRequests } from "../../src/idempotency/client-requests.ts";
-import type { JsonObject } from "../../src/kit/schemas/run.ts";
 import { NO_TRACING } from "../../src/observe/tracing.ts";
-import { createRunWaiter } from "../../src/runs/run-waiter.ts";
+import { createRunWaiter } from "../../src/runs/show/run-waiter.ts";
+import { readConfig } from "../../src/settings/config.ts";
 import { type ApiResponse, sendOverHttp } from "../support/api-caller.ts";
 import type { TestDatabase } from "../support/test-database.ts";
 import { buildInputWithId, type IdField, type IdKind } from "./id-fields.ts";
@@ -34,8 +34,7 @@ export async function startTestApi(
     ...env,
   });
   const composed = composeServices(config, "api", NO_TRACING);
-  const { checkInstallation } = composed;
-  const services = { ...composed.services, checkInstallation, database: wrap(composed.services.database) };
+  const services = { ...composed.runtime, ...composed.api, database: wrap(composed.database) };
   const runWaiter = await createRunWaiter(services);
   const checks = { required: { database: async () => {} }, degrading: { storage: async () => {} } };
   const streams = createEventStreams(services, config);

@@ -15,6 +15,8 @@ export type LoginProvider = {
   issuer: string;
   /** Signs any token as the provider would. */
   sign(claims: JWTPayload, header?: object): Promise<string>;
+  /** The person can no longer sign in, and codes that were issued for them are worth nothing. */
+  disable(login: string): void;
   close(): void;
 };
 
@@ -28,6 +30,7 @@ export async function startLoginProvider(
 ): Promise<LoginProvider> {
   const { privateKey, kid, alg } = await newSigner("RS256", "login");
   const jwk = { ...(await exportJWK(privateKey)), kid, alg, use: "sig" };
+  const disabled = new Set<string>();
   const create = () =>
     new Provider(issuer, {
       jwks: { keys: [jwk] as never },
@@ -55,6 +58,8 @@ export async function startLoginProvider(
       },
       // Its own dispatcher refuses addresses of this machine, where the console of the test is.
       fetch: (url, options) => fetch(url, { ...options, dispatcher: undefined } as RequestInit),
+      findAccount: (_context, login) =>
+        disabled.has(login) ? undefined : { accountId: login, claims: () => ({ sub: login }) },
       cookies: { keys: ["a key of cookies in a test"] },
       pkce: { required: () => true },
       // The console is the provider's own application: nothing is asked beyond the login.
@@ -77,6 +82,7 @@ export async function startLoginProvider(
     issuer,
     sign: (claims, header = {}) =>
       new SignJWT(claims).setProtectedHeader({ alg, kid, typ: "logout+jwt", ...header }).sign(privateKey),
+    disable: (login) => void disabled.add(login),
     close: () => {
       server.closeAllConnections();
       server.close();

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import sharp from "sharp";
 import { v7 } from "uuid";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import type { Operation } from "../../src/kit/operation.ts";
+import type { Operation } from "../../src/contract/operation.ts";
 import { callByPost } from "../mcp/mcp-clients.ts";
 import { createHttpCaller } from "../support/api-caller.ts";
 import { createTestTenant, type TestTenant, TOKEN_REQUEST } from "../support/tenants.ts";
@@ -231,4 +231,41 @@ it("a run is seen by the credentials of its tenant, or of its end user where the
   expect(cells.filter(({ expected, found }) => expected !== found)).toEqual([]);
   expect(cells.filter(({ expected }) => expected === 200).length).toBeGreaterThan(50);
   console.log(`${cells.length} cells: ${readings.length} operations, ${runs.length} runs`);
+});
+
+/** The image API for OpenAI's clients. What creates images needs their scope; the list shows what may be created. */
+const OPENAI_ROUTES = [
+  ...["generations", "edits", "variations"].map((endpoint) => ({ method: "POST", path: `images/${endpoint}` })),
+  { method: "GET", path: "models" },
+  { method: "GET", path: "models/flux-dev" },
+];
+
+it("an OpenAI client may create images, and see models, exactly if its credential may create images by the API", async () => {
+  const cells: { cell: string; expected: unknown; found: unknown }[] = [];
+  for (const { name, secret, scopes, role } of credentials.filter(({ way }) => way === "http"))
+    for (const { method, path } of OPENAI_ROUTES) {
+      const response = await fetch(`${api.url}/openai/v1/${path}`, {
+        method,
+        headers: { authorization: `Bearer ${secret}`, "content-type": "application/json" },
+        // Invalid for every endpoint, so that what is permitted creates nothing.
+        ...(method === "POST" && { body: JSON.stringify({ prompt: 7, image: 7 }) }),
+      });
+      const { error, data } = (await response.json()) as { error?: { code: string }; data?: unknown[] };
+      const hasScope = scopes.some((own) => covers(own, "images:write"));
+      const mayCreate = hasScope && role !== "viewer";
+      const found = { status: response.status, code: error?.code, hasModels: data && data.length > 0 };
+      const refusal = hasScope ? "permission_denied" : "insufficient_scope";
+      const expectedOfPost = mayCreate ? { status: 400, code: expect.any(String) } : { status: 403, code: refusal };
+      const expectedOfModel = mayCreate ? { status: 200 } : { status: 404, code: "model_not_found" };
+      const expected =
+        method === "POST"
+          ? expectedOfPost
+          : path === "models"
+            ? { status: 200, hasModels: mayCreate }
+            : expectedOfModel;
+      cells.push({ cell: `${method} ${path}, ${name}`, expected, found });
+    }
+  for (const { cell, expected, found } of cells) expect(found, cell).toEqual(expected);
+  expect(cells.length).toBeGreaterThan(40);
+  console.log(`${cells.length} cells: ${OPENAI_ROUTES.length} routes of OpenAI's image API`);
 });

@@ -1,9 +1,9 @@
 // What one turn of the archive needs, at a simulated time, on a real database and a real directory.
 import { connectDatabase } from "../../src/db/connect.ts";
+import { createAssetStore } from "../../src/files/storage/asset-store.ts";
+import { createDiskStorage } from "../../src/files/storage/disk-storage.ts";
 import { createCrashPoint } from "../../src/observe/crash-points.ts";
-import type { ArchiveDependencies } from "../../src/runs/archive.ts";
-import { createAssetStore } from "../../src/storage/asset-store.ts";
-import { createDiskStorage } from "../../src/storage/disk-storage.ts";
+import type { ArchiveDependencies } from "../../src/runs/upkeep/archive.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 import { createTestRuntime } from "../support/test-runtime.ts";
 

@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { connectDatabase } from "../../src/db/connect.ts";
 import { migrate } from "../../src/db/migrate.ts";
 import { findLedgerViolations } from "../../src/db/money/ledger-check.ts";
-import { archiveHistory, findArchiveBorder } from "../../src/runs/archive.ts";
+import { archiveHistory, findArchiveBorder } from "../../src/runs/upkeep/archive.ts";
 import type { CampaignReport, Log } from "../support/campaign.ts";
 import { sumEntries } from "../support/past-runs.ts";
 import { startPostgresForTests } from "../support/shared-postgres.ts";

@@ -1,8 +1,8 @@
 // The oracle of the drill: compares what was seeded with the files of the archive and the rows that are left.
 import type { Database } from "../../src/db/connect.ts";
 import { findRunTree } from "../../src/db/runs/run-tree.ts";
-import { readArchiveFile } from "../../src/runs/archive-file.ts";
-import type { ObjectStorage } from "../../src/storage/object-storage.ts";
+import type { ObjectStorage } from "../../src/files/storage/object-storage.ts";
+import { readArchiveFile } from "../../src/runs/upkeep/archive-file.ts";
 import type { PastRun } from "../support/past-runs.ts";
 
 export type ArchiveFigures = { files: number; bytes: number; lines: number; lost: number; duplicates: number };

@@ -1,4 +1,4 @@
-// `npm run drill:retention`: archives a year of history day by day, with kills between the file and the deletion.
+// `npm run drill -- retention`: archives a year of history day by day, with kills between the file and the deletion.
 import { isShort, runCampaign } from "../support/campaign.ts";
 import { archiveYear } from "./archive-year.ts";
 

@@ -1,5 +1,5 @@
-// `npm run bench:admission`: what it costs to accept a run with rate limits, the ledger and row-level security, beside
-// the same build with all three off, in turns on the same machine. No worker executes the runs: only acceptance
+// `npm run bench -- admission`: what it costs to accept a run with rate limits, the ledger and row-level security,
+// beside the same build with all three off, in turns on the same machine. No worker executes the runs: only acceptance
 // is measured.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-// `npm run bench:age`: 200 runs by 32 callers on installations that are 8, 98 and 400 days old, in turns on the same
+// `npm run bench -- age`: 200 runs by 32 callers on installations that are 8, 98 and 400 days old, in turns on the same
 // machine. `--short` measures one round at 8 and 98 days.
 import { parseArgs } from "node:util";
 import pg from "pg";

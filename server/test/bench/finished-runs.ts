@@ -1,6 +1,7 @@
 // Inserts finished runs by SQL, as copies of runs that the service has executed: the same columns and sizes in every
 // table that a finished run leaves rows in. Rows that the service removes after 30 days are left out for older runs.
 import type pg from "pg";
+import { runPeriods } from "../support/run-periods.ts";
 
 /** Runs of one statement, a multiple of the size of a tree. */
 const CHUNK_RUNS = 100_000;
@@ -103,7 +104,7 @@ const otherInserts = (isSlim: boolean) => [
      array(select distinct 'word:' || word from unnest(string_to_array(prompt, ' ')) as word) || ${fieldTerms(isSlim)} as terms
    from past`,
   `insert into run_index (run_id, tenant_id, is_open, terms)
-   select run_id, tenant_id, false, term_hashes(tenant_id, terms) || run_periods(tenant_id, run_id)
+   select run_id, tenant_id, false, term_hashes(tenant_id, terms) || ${runPeriods("tenant_id", "run_id")}
    from past_terms order by run_id`,
   `insert into run_counts as counts (tenant_id, term, month, runs)
    select tenant_id, term_hash(tenant_id, term), month, count(*) from past_terms, unnest(terms || array['']) as term

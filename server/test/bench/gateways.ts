@@ -1,4 +1,4 @@
-// `npm run bench:gateways`: the same OpenAI image request through Portkey's gateway, LiteLLM's proxy and Gesso, in
+// `npm run bench -- gateways`: the same OpenAI image request through Portkey's gateway, LiteLLM's proxy and Gesso, in
 // turns. The upstream responds at once with a PNG of 256 KiB. Gesso also stores the run and its file durably.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,5 +1,5 @@
-// `npm run bench:history`: what runs and reads cost after 10,000, 100,000 and 1,000,000 finished runs, in a history of
-// 8, 98 and 400 days. The database grows from one size to the next. `--runs 10000,100000` and `--days 8,98` choose
+// `npm run bench -- history`: what runs and reads cost after 10,000, 100,000 and 1,000,000 finished runs, in a history
+// of 8, 98 and 400 days. The database grows from one size to the next. `--runs 10000,100000` and `--days 8,98` choose
 // sizes, `--data FOLDER` keeps the database and continues with it, `--seed-only` measures nothing.
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

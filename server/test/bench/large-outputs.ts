@@ -1,4 +1,4 @@
-// `npm run bench:outputs`: large videos of a fake vendor through the whole service. Checks that they are stored byte
+// `npm run bench -- outputs`: large videos of a fake vendor through the whole service. Checks that they are stored byte
 // for byte and paid once, also if the worker is killed in the middle or the setting is too low at first, and measures
 // the memory of the worker. `--megabytes 1024 --count 8`, and `--s3` to store in a bucket of a real S3 server.
 import { createHash } from "node:crypto";
@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { freePort } from "@gesso/dev/components";
-import { createS3Storage } from "../../src/storage/s3-storage.ts";
+import { createS3Storage } from "../../src/files/storage/s3-storage.ts";
 import { drawTestImage } from "../fake-vendors/result-files.ts";
 import { fakeRunway } from "../fake-vendors/runway.ts";
 import { createLongVideo } from "../support/long-video.ts";

@@ -1,4 +1,4 @@
-// `npm run bench:lists`: every request of the console that reads or marks runs, for a tenant with a million of them,
+// `npm run bench -- lists`: every request of the console that reads or marks runs, for a tenant with a million of them,
 // over HTTP. Prints the median and the 99th percentile of each. `--runs N` inserts fewer runs, `--samples N` sends
 // fewer requests, `--data FOLDER` keeps the runs there and uses them again.
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -10,6 +10,7 @@ import pg from "pg";
 import { migrate } from "../../src/db/migrate.ts";
 import { termsOfRun } from "../../src/db/runs/search-terms.ts";
 import { startTestApi } from "../access/isolation.ts";
+import { runPeriods } from "../support/run-periods.ts";
 import { createTestTenant } from "../support/tenants.ts";
 import type { TestDatabase } from "../support/test-database.ts";
 import { percentile } from "./full-service.ts";
@@ -44,7 +45,7 @@ async function checkTerms(): Promise<void> {
     const expected = termsOfRun(run);
     const { rowCount } = await client.query(
       `select from run_index where run_id = $1 and array(select unnest(terms) order by 1)
-         = array(select unnest(term_hashes($2, $3::text[]) || run_periods($2, $1)) order by 1)`,
+         = array(select unnest(term_hashes($2, $3::text[]) || ${runPeriods("$2", "$1")}) order by 1)`,
       [run_id, tenant_id, expected],
     );
     if (rowCount === 0) throw new Error(`${run_id} does not have the terms ${expected}`);

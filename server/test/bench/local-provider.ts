@@ -1,7 +1,7 @@
 // `npx node server/test/bench/local.ts`: image work through the local provider beside bare sharp doing the same, in
 // turns in one process, so that a busy machine is busy for both.
 import sharp from "sharp";
-import "../../src/images/isolated/allowed-formats.ts";
+import "../../src/files/images/isolated/allowed-formats.ts";
 import { local } from "../../src/providers/local.ts";
 import type { ProviderContext } from "../../src/providers/provider.ts";
 import { createJob } from "../support/ascii-images.ts";

@@ -1,6 +1,7 @@
 // A tenant with many runs, inserted by SQL together with their index: one run a minute up to now. A tenth of the runs
 // are roots with three children; one tree has 500 runs. Words, models and errors are rare and common ones.
 import type pg from "pg";
+import { runPeriods } from "../support/run-periods.ts";
 
 /** The words of run `n`, from one that half of the runs have to one that no other run has. */
 const WORDS = `array[
@@ -68,7 +69,7 @@ const INSERTS = [
        || case when group_start = n then array['root'] else '{}' end as terms
    from past_runs`,
   `insert into run_index (run_id, tenant_id, is_open, terms)
-   select run_id, $1::uuid, false, term_hashes($1::uuid, terms) || run_periods($1::uuid, run_id)
+   select run_id, $1::uuid, false, term_hashes($1::uuid, terms) || ${runPeriods("$1::uuid", "run_id")}
    from past_terms where $2::uuid is not null order by run_id`,
   `insert into run_counts (tenant_id, term, month, runs)
    select $1::uuid, term_hash($1::uuid, term), month, count(*) from past_terms, unnest(terms || array['']) as term

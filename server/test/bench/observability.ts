@@ -1,4 +1,4 @@
-// `npm run bench:observability`: what metrics and traces cost per run. Metrics are read every second, traces go to a
+// `npm run bench -- observability`: what metrics and traces cost per run. Metrics are read every second, traces go to a
 // collector on a socket.
 import { parseArgs } from "node:util";
 import { freePort } from "@gesso/dev/components";

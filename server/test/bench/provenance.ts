@@ -3,10 +3,10 @@
 import { parseArgs } from "node:util";
 import { createCertificateChain } from "@gesso/dev/certificate-chain";
 import sharp from "sharp";
+import { describeOrigin } from "../../src/files/provenance/digital-source-type.ts";
+import { createProvenanceService } from "../../src/files/provenance/provenance-service.ts";
+import { ProvenanceEnv } from "../../src/files/provenance/settings.ts";
 import { postBytes } from "../../src/outbound/post-bytes.ts";
-import { describeOrigin } from "../../src/provenance/digital-source-type.ts";
-import { createProvenanceService } from "../../src/provenance/provenance-service.ts";
-import { ProvenanceEnv } from "../../src/provenance/settings.ts";
 import { compareSettings } from "./compare-settings.ts";
 
 const { values } = parseArgs({

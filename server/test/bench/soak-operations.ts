@@ -2,7 +2,7 @@
 // scaled: what production keeps for weeks is kept for minutes, so that an hour sees what a day does.
 import { mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { archiveHistory } from "../../src/runs/archive.ts";
+import { archiveHistory } from "../../src/runs/upkeep/archive.ts";
 import { createArchiveServices } from "../archive/archive-services.ts";
 import type { ArchivedPostgres } from "../restore/archived-postgres.ts";
 import type { TestEnvironment } from "../support/test-environment.ts";

@@ -1,6 +1,6 @@
-// `npm run soak`: a day of operation in an hour. Runs at 70 % of the rate that is measured first, with metrics read,
-// history archived and backups taken, and samples what must not grow with time. `--minutes` (the length of the day),
-// `--rate` (runs per second, instead of measuring it) and `--every` (seconds between samples).
+// `npm run bench -- soak`: a day of operation in an hour. Runs at 70 % of the rate that is measured first, with metrics
+// read, history archived and backups taken, and samples what must not grow with time. `--minutes` (the length of the
+// day), `--rate` (runs per second, instead of measuring it) and `--every` (seconds between samples).
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

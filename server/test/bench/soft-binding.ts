@@ -11,7 +11,7 @@ import {
   hammingDistance,
   type LostMargins,
   MAX_MATCH_DISTANCE,
-} from "../../src/images/fingerprint.ts";
+} from "../../src/files/images/fingerprint.ts";
 import { createSeededRandom } from "../support/seeded-random.ts";
 
 const { values } = parseArgs({

@@ -1,5 +1,5 @@
-// `npm run bench:streams`: a thousand readers on one API process, each on a run of its own, 200 events a second in all,
-// and 200 of the readers cut off and resumed at random. `--short` is the same in small.
+// `npm run bench -- streams`: a thousand readers on one API process, each on a run of its own, 200 events a second in
+// all, and 200 of the readers cut off and resumed at random. `--short` is the same in small.
 import { parseArgs } from "node:util";
 import { runStreamLoad, type StreamLoad } from "../events/stream-load.ts";
 import { percentile } from "./full-service.ts";

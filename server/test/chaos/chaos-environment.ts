@@ -5,9 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { freePort } from "@gesso/dev/components";
-import { createDiskStorage } from "../../src/storage/disk-storage.ts";
-import type { ObjectStorage } from "../../src/storage/object-storage.ts";
-import { createS3Storage } from "../../src/storage/s3-storage.ts";
+import { createDiskStorage } from "../../src/files/storage/disk-storage.ts";
+import type { ObjectStorage } from "../../src/files/storage/object-storage.ts";
+import { createS3Storage } from "../../src/files/storage/s3-storage.ts";
 import type { FakeVendor } from "../fake-vendors/fake-vendor.ts";
 import { fakeOpenai } from "../fake-vendors/openai.ts";
 import { createHttpCaller } from "../support/api-caller.ts";
@@ -31,6 +31,8 @@ export type ChaosEnvironment = TestEnvironment & {
   storage: ObjectStorage;
   /** The vendor of recovery class D. */
   openai: FakeVendor;
+  /** A file system that holds only the data of PostgreSQL, if a campaign mounted one. */
+  databaseDisk?: string | undefined;
   /** Set with `hasProxies`. */
   proxies: Proxies | undefined;
   bucket: Bucket | undefined;

@@ -1,8 +1,9 @@
 // Checks an output of a service that signs: its manifest is intact, was signed by a known chain and names its own run.
 // Without manifest and marks, the file is byte for byte what the vendor produced.
+
+import { createProvenanceService } from "../../src/files/provenance/provenance-service.ts";
+import { ProvenanceEnv } from "../../src/files/provenance/settings.ts";
 import { postBytes } from "../../src/outbound/post-bytes.ts";
-import { createProvenanceService } from "../../src/provenance/provenance-service.ts";
-import { ProvenanceEnv } from "../../src/provenance/settings.ts";
 import type { ReadOutput } from "./check-outputs.ts";
 
 export type SignedFileReader = {

@@ -1,7 +1,7 @@
 // Compares the stored objects with the asset rows: each row has its object with the same bytes, and each object of a
 // completed run has a row. A process that was killed may leave an object of another run; the sweep deletes it later.
-import { STORAGE_KEY } from "../../src/db/runs/asset-key.ts";
-import type { ObjectStorage } from "../../src/storage/object-storage.ts";
+import { STORAGE_KEY } from "../../src/db/asset-key.ts";
+import type { ObjectStorage } from "../../src/files/storage/object-storage.ts";
 import type { CheckResult } from "../support/campaign.ts";
 import type { TestEnvironment } from "../support/test-environment.ts";
 import { hashOf } from "./vendor-jobs.ts";
@@ -27,7 +27,11 @@ export async function checkStorage(
   const orphans = keys.filter((key) => !recordedKeys.has(key) && belongsToCompleted(key));
   const missing = rows.filter((row) => !storedKeys.has(row.storage_key));
   return [
-    result("every object of a completed run has a row", orphans, `${orphans.length} of ${keys.length} without`),
+    result(
+      "every object of a completed run has a row",
+      orphans,
+      `${orphans.length} of ${keys.length} without ${JSON.stringify(orphans.slice(0, 3))}`,
+    ),
     result("every row has its object", missing, `${missing.length} of ${rows.length} without`),
     result("every object matches its row", damaged, `${damaged.length} damaged`),
   ];

@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { DeleteBucketPolicyCommand, PutBucketPolicyCommand } from "@aws-sdk/client-s3";
 import type { StatementTypes } from "../../src/db/generated/statements.ts";
-import { createS3Bucket } from "../../src/storage/s3-client.ts";
+import { createS3Bucket } from "../../src/files/storage/s3-client.ts";
 import { S3_TEST_CREDENTIALS } from "../support/s3-server.ts";
 import type { ProxyHits, TcpProxy } from "../support/tcp-proxy.ts";
 import type { ProcessName } from "../support/test-environment.ts";
@@ -122,7 +122,7 @@ const SWALLOWED_REQUESTS: SwallowedRequest[] = [
   { statement: "attempts.save_ticket", processes: WORKERS },
   { statement: "attempts.receive_callback", processes: ["api"] },
   { statement: "attempts.save_output", processes: WORKERS },
-  { statement: "open_runs.complete", processes: WORKERS },
+  { statement: "open_runs.end", processes: WORKERS },
   { statement: "runs.accept", task: "image.upscale", processes: ["api"] },
   { statement: "open_runs.end", processes: WORKERS },
 ];

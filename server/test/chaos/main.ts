@@ -1,10 +1,12 @@
-// `npm run chaos`: kills every component, injects every other kind of fault, and compares all records afterwards.
-// `--short` is the version of CI, `--only NAME` runs one campaign, `--at NAME` limits it to one crash point or fault.
+// `npm run proof -- chaos`: kills every component, injects every other kind of fault, and compares all records
+// afterwards. `--short` is the version of CI, `--only NAME` runs one campaign, `--at NAME` limits it to one crash point
+// or fault.
 import { isShort, type Log, runCampaign } from "../support/campaign.ts";
 import { engineNodeLoss } from "./engine-node-loss.ts";
 import { failingVendorCampaign } from "./failing-vendor.ts";
 import { FAULT_KINDS, type FaultName } from "./fault-kinds.ts";
 import { deadlineCampaign, injectedFaultCampaign } from "./injected-faults.ts";
+import { longWaits } from "./long-waits.ts";
 import { OUTAGES, outageCampaign, SHORT_OUTAGES } from "./outages.ts";
 import { killsAtCrashPoints, lostEngineJournal, randomKills } from "./process-kills.ts";
 import { signedOutputs } from "./signed-outputs.ts";
@@ -20,6 +22,10 @@ const FAULTS = isShort
   : { rounds: 2, perSecond: 3, hasCluster: true, kinds: Object.keys(FAULT_KINDS) as FaultName[] };
 
 const SIGNING = isShort ? { perSecond: 2, kills: 2, outageSeconds: 6 } : { perSecond: 4, kills: 60, outageSeconds: 20 };
+
+const WAITS = isShort
+  ? { queued: 60, limited: 20, perSecond: 10, seconds: 20 }
+  : { queued: 10_000, limited: 200, perSecond: 50, seconds: 900 };
 
 const breaker = (log: Log) => failingVendorCampaign({ seconds: isShort ? 5 : 20, isTimed: !isShort }, log);
 const signing = (log: Log) => signedOutputs(SIGNING, log);
@@ -48,4 +54,5 @@ await runCampaign(
       engineNodeLoss({ perSecond: isShort ? 10 : 20, watchSeconds: isShort ? 6 : 10, losses: [[1], [2]] }, log),
   },
   ...(isShort ? [{ breaker, signing }] : [{ breaker }, { signing }]),
+  { waits: (log) => longWaits(WAITS, log) },
 );

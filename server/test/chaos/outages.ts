@@ -1,10 +1,11 @@
 // The campaign of outages: faults that kill no process, one after the other under load, and a run that kills its
 // workers. A result that a vendor delivered to a living process must be delivered, however long the outage lasted.
+import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { type CampaignReport, type Log, onlyPoint } from "../support/campaign.ts";
 import { startChaosEnvironment } from "./chaos-environment.ts";
 import { checkInvariants } from "./check-invariants.ts";
-import { createSteppedClock, injectOutage, type Outage } from "./outage-kinds.ts";
+import { createSteppedClock, injectOutage, mountDatabaseDisk, type Outage } from "./outage-kinds.ts";
 import { CHAOS_ENV, createRunRequest } from "./process-kills.ts";
 import { type PostedRun, postWhile, waitUntilAllEnded } from "./run-load.ts";
 
@@ -16,6 +17,8 @@ export const OUTAGES: Outage[] = [
   { name: "overload", seconds: 30, perSecond: 25 },
   ...[5, 20, 60, 120, 300].map((seconds) => ({ name: "database_away", seconds }) as const),
   { name: "processes_suspended", seconds: 90 },
+  { name: "machine_suspended", seconds: 60 },
+  { name: "database_disk_full", seconds: 40 },
   { name: "poison_run" },
   ...[120, 3600, -600].map((seconds) => ({ name: "database_clock_stepped", seconds }) as const),
 ];
@@ -37,13 +40,16 @@ export async function outageCampaign(
   const selected = outages.filter(({ name }) => onlyPoint === undefined || onlyPoint === name);
   const hasSteps = selected.some(({ name }) => name === "database_clock_stepped");
   const clock = createSteppedClock();
+  const disk = selected.some(({ name }) => name === "database_disk_full") ? mountDatabaseDisk() : undefined;
   const environment = await startChaosEnvironment({
     roles: "split",
     secondWorker: true,
     hasProxies: true,
     env: CHAOS_ENV,
+    ...(disk && { postgresDir: join(disk.directory, "data") }),
     ...(hasSteps && { postgresEnv: clock.postgresEnv }),
   });
+  environment.databaseDisk = disk?.directory;
   // Long enough that requests are in flight at any time, and shorter than the timeout of a request.
   environment.openai.switches.workMs = 4000;
   try {
@@ -72,5 +78,6 @@ export async function outageCampaign(
     };
   } finally {
     await environment.stop();
+    disk?.unmount();
   }
 }

@@ -92,7 +92,7 @@ export async function randomKills(
 
 /**
  * A vendor with callbacks never reaches the polling timeout; the vendor campaign covers that crash point. No run of the
- * campaign is old enough for the archive; `npm run drill:retention` covers that one.
+ * campaign is old enough for the archive; `npm run drill -- retention` covers that one.
  */
 const CRASH_POINTS_OF_OTHERS: CrashPoint[] = ["given_up", "archive_written"];
 const CAMPAIGN_CRASH_POINTS = CRASH_POINTS.filter(

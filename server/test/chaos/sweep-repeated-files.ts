@@ -1,7 +1,7 @@
 // A step that is repeated after a kill signs its file again, and no two signatures are equal: the first file that was
 // saved stays, and the sweep deletes the other one. Runs the server's sweep as if two days had passed.
 import { connectDatabase } from "../../src/db/connect.ts";
-import { sweepOrphans } from "../../src/runs/retention.ts";
+import { sweepOrphans } from "../../src/runs/upkeep/retention.ts";
 import type { CheckResult } from "../support/campaign.ts";
 import { createTestRuntime } from "../support/test-runtime.ts";
 import type { ChaosEnvironment } from "./chaos-environment.ts";

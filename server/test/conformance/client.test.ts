@@ -342,7 +342,7 @@ describe("responses", () => {
     ]);
   });
 
-  it("[PRM-008] of prompts.get are what prompts.update made of it", async () => {
+  it("[PRM-008] of prompts.get have the values that prompts.update set", async () => {
     const { id } = await client.prompts.create({ name: "Harbour", text: "a harbour at dusk" });
     await client.prompts.update(id, { text: "a harbour at dawn", tags: ["dawn"] });
     expect(await client.prompts.get(id)).toMatchObject({ name: "Harbour", text: "a harbour at dawn", tags: ["dawn"] });

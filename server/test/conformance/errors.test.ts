@@ -19,7 +19,7 @@ const CODES: Record<number, string[]> = {
     ...["authentication_required", "invalid_api_key", "invalid_token", "token_expired"],
     ...["session_required", "sign_in_code_invalid", "sign_in_failed"],
   ],
-  402: ["insufficient_credits", "spend_limit_reached", "confirmation_required"],
+  402: ["insufficient_credits", "spend_limit_reached", "price_unknown", "confirmation_required"],
   403: [
     ...["insufficient_scope", "permission_denied", "tenant_suspended", "storage_quota_exceeded"],
     ...["cross_site_request", "login_too_old"],

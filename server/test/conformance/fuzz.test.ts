@@ -1,6 +1,6 @@
 // Two thousand requests from the generated contract, valid, invalid and extreme: the server never fails, and every
 // error has the standard body with a code of the catalogue. The seed differs in each run and is in the title; FUZZ_SEED
-// repeats one. `npm run fuzz:api` sends 200,000.
+// repeats one. `npm run proof -- fuzz-api` sends 200,000.
 import { randomInt } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { countAnswered, FUZZ_SETTINGS, fuzzApi } from "../fuzz/fuzz-api.ts";

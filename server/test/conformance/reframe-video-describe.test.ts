@@ -199,7 +199,7 @@ describe("describe", () => {
 
   it("[DSC-008] while the run is unfinished the response has no description", async () => {
     const slow = await suite.uploadImage((await imageWithBehaviour(suite, { delay: 2 })).bytes);
-    const { status, body } = await suite.caller.post(DESCRIBE, { run_id: slow });
+    const { status, body } = await suite.caller.post(DESCRIBE, { run_id: slow, sync: false });
     expect([status, body.run_id]).toEqual([202, expect.stringMatching(/^[0-9a-f-]{36}$/)]);
     expect(["queued", "processing"]).toContain(body.status);
     expect(body.description ?? "").toBe("");

@@ -1,7 +1,7 @@
 // Builds one small request for every operation that creates a run, from the registry of operations, so that tests of
 // "every operation" include new ones.
 import sharp from "sharp";
-import type { BodyKind } from "../../src/kit/operation.ts";
+import type { BodyKind } from "../../src/contract/operation.ts";
 import { operations } from "../../src/operations/all.ts";
 import type { ApiResponse } from "../support/api-caller.ts";
 import { exampleWithRun } from "../support/operation-plans.ts";

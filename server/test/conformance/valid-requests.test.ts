@@ -129,6 +129,6 @@ for (const operation of operations) {
   );
 }
 
-it("and there were hundreds of them", () => {
+it("sends hundreds of valid requests", () => {
   expect(sent).toBeGreaterThan(400);
 });

@@ -2,11 +2,12 @@
 // providers.
 import { v7 } from "uuid";
 import type { Database } from "../../src/db/connect.ts";
+import { endRun } from "../../src/db/runs/end-runs.ts";
 import { insertRun, type NewRun } from "../../src/db/runs/insert-run.ts";
-import { endRun, recordProgress, requestCancellation } from "../../src/db/runs/open-runs.ts";
+import { recordProgress, requestCancellation } from "../../src/db/runs/open-runs.ts";
 import { startClaimedRun } from "../../src/db/runs/start-run.ts";
-import { Fault } from "../../src/faults.ts";
-import { deriveId } from "../../src/runs/ids.ts";
+import { Fault } from "../../src/faults/faults.ts";
+import { deriveId } from "../../src/runs/core/ids.ts";
 
 export type SimulatedRun = {
   run_id: string;

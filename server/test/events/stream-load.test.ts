@@ -1,4 +1,5 @@
-// The load of `npm run bench:streams` in small: no event is lost or sent twice. The bench measures how soon they come.
+// The load of `npm run bench -- streams` in small: no event is lost or sent twice. The bench measures how soon they
+// come.
 import { expect, it } from "vitest";
 import { runStreamLoad } from "./stream-load.ts";
 

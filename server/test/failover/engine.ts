@@ -1,5 +1,5 @@
-// `npm run drill:engine`: each node of a Restate cluster of three is killed under load, the first included; then two at
-// once.
+// `npm run drill -- engine`: each node of a Restate cluster of three is killed under load, the first included; then two
+// at once.
 import { engineNodeLoss } from "../chaos/engine-node-loss.ts";
 import { isShort, runCampaign } from "../support/campaign.ts";
 

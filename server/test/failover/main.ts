@@ -1,4 +1,4 @@
-// `npm run drill:failover`: kills the primary of PostgreSQL under load and promotes its synchronous standby.
+// `npm run drill -- failover`: kills the primary of PostgreSQL under load and promotes its synchronous standby.
 import { isShort, runCampaign } from "../support/campaign.ts";
 import { databaseFailover } from "./database-failover.ts";
 

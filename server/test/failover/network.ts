@@ -1,5 +1,5 @@
-// `npm run drill:network`: packets are dropped without a reset, under load. `--only blackhole`: between PostgreSQL and
-// everything else. `--only partition`: between the engine and the worker, in both directions.
+// `npm run drill -- network`: packets are dropped without a reset, under load. `--only blackhole`: between PostgreSQL
+// and everything else. `--only partition`: between the engine and the worker, in both directions.
 import { setTimeout as sleep } from "node:timers/promises";
 import { boundFigure, runLoadDrill } from "../chaos/load-drill.ts";
 import { type CampaignReport, isShort, type Log, runCampaign } from "../support/campaign.ts";

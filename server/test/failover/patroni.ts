@@ -1,5 +1,5 @@
-// `npm run drill:patroni`: PostgreSQL under Patroni, etcd and HAProxy. Under load the machine of the primary is lost,
-// comes back as a standby, and the primary is then moved by a planned switchover.
+// `npm run drill -- patroni`: PostgreSQL under Patroni, etcd and HAProxy. Under load the machine of the primary is
+// lost, comes back as a standby, and the primary is then moved by a planned switchover.
 import { setTimeout as sleep } from "node:timers/promises";
 import { boundFigure, runLoadDrill } from "../chaos/load-drill.ts";
 import { type CampaignReport, isShort, type Log, runCampaign } from "../support/campaign.ts";

@@ -1,5 +1,5 @@
-// `npm run drill:pgbouncer`: Gesso through PgBouncer in transaction mode, with a direct URL for LISTEN. Statements must
-// have their role and tenant on whichever session they get, notifications must arrive, and PgBouncer is killed.
+// `npm run drill -- pgbouncer`: Gesso through PgBouncer in transaction mode, with a direct URL for LISTEN. Statements
+// must have their role and tenant on whichever session they get, notifications must arrive, and PgBouncer is killed.
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { connectDatabase, type Database } from "../../src/db/connect.ts";

@@ -1,5 +1,5 @@
-// `npm run fairness`: the effect of one tenant's flood on another, weights and rate limits, and behaviour under
-// overload.
+// `npm run proof -- fairness`: the effect of one tenant's flood on another, weights and rate limits, and behaviour
+// under overload.
 import { isShort, runCampaign } from "../support/campaign.ts";
 import { measureNoisyNeighbour, weightedShares } from "./fair-shares.ts";
 import { overloadCampaign } from "./overload.ts";

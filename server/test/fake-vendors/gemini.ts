@@ -109,9 +109,21 @@ async function paint({ said: output, images }: PromptContent, { imageConfig }: A
   return { mimeType: "image/jpeg", data: (await drawTestImage(output, width, height, "jpeg")).toString("base64") };
 }
 
+function usageOf({ generationConfig }: Asked, { said, images }: PromptContent) {
+  const promptTokenCount = Math.ceil(said.length / 4) + images.length * 1120;
+  const isImage = generationConfig.responseModalities?.includes("IMAGE") ?? false;
+  const candidatesTokenCount = isImage ? (generationConfig.imageConfig?.imageSize === "2K" ? 1680 : 1120) : 40;
+  const modality = isImage ? "IMAGE" : "TEXT";
+  return {
+    ...{ promptTokenCount, candidatesTokenCount, thoughtsTokenCount: 30 },
+    candidatesTokensDetails: [{ modality, tokenCount: candidatesTokenCount }],
+    totalTokenCount: promptTokenCount + candidatesTokenCount + 30,
+  };
+}
+
 async function answer(services: FakeVendorServices, job: VendorJob, input: Asked, seen: PromptContent) {
   const standing = services.stateOf(job);
-  const about = { modelVersion: job.model, responseId: job.id, usageMetadata: { totalTokenCount: 100 } };
+  const about = { modelVersion: job.model, responseId: job.id, usageMetadata: usageOf(input, seen) };
   if (seen.said.includes("forbidden")) return { promptFeedback: { blockReason: "PROHIBITED_CONTENT" }, ...about };
   const makesImages = IMAGE_MODELS.includes(job.model);
   const ends = (finishReason: string, parts?: object[]) => ({

@@ -111,6 +111,17 @@ const sizeOf = (size: string): [number, number] => {
   return [width, height];
 };
 
+/** The fake counts four characters and a square of 32 pixels as a token. */
+function usageOf({ prompt, size, n }: Asked, files?: Files) {
+  const [width, height] = sizeOf(size);
+  const text_tokens = Math.ceil(prompt.length / 4);
+  const image_tokens = (files?.images.length ?? 0) * 1024;
+  const output_tokens = n * Math.ceil((width * height) / 1024);
+  const input_tokens = text_tokens + image_tokens;
+  const input_tokens_details = { text_tokens, image_tokens };
+  return { input_tokens, input_tokens_details, output_tokens, total_tokens: input_tokens + output_tokens };
+}
+
 async function paint(input: Asked, index: number, files?: Files): Promise<Buffer> {
   const format: Format = input.output_format;
   const text = index === 0 ? input.prompt : `${input.prompt} ${index}`;
@@ -155,7 +166,8 @@ function imageRoutes(services: FakeVendorServices, responses: "bytes" | "address
         : { url: services.storeFile(bytes, `image/${output_format}`) },
     );
     const about = responses === "bytes" ? { background: "opaque", output_format, quality: "low", size } : {};
-    return context.json({ created: Math.floor(Date.now() / 1000), data, ...about });
+    const usage = responses === "bytes" ? { usage: usageOf(input, files) } : {};
+    return context.json({ created: Math.floor(Date.now() / 1000), data, ...about, ...usage });
   };
 
   app.post("/images/generations", async (context) => make(context, read(Generation, await context.req.json())));

@@ -1,7 +1,8 @@
 // The context of an adapter that a test calls directly: settings that point at a fake vendor, and real sockets.
-import { systemClock } from "../../src/kit/system-clock.ts";
+
 import { createProviderHttpClient } from "../../src/outbound/provider-http-client.ts";
 import type { Provider, ProviderContext } from "../../src/providers/provider.ts";
+import { systemClock } from "../../src/runtime/system-clock.ts";
 import { runPixelTask } from "../support/isolated-pixels.ts";
 
 // Shared by all tests: idle connections delay no test.

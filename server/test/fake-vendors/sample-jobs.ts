@@ -2,7 +2,7 @@
 // The images are real, in memory.
 import { createHash } from "node:crypto";
 import sharp from "sharp";
-import type { Job, Task } from "../../src/kit/operation.ts";
+import type { Job, Task } from "../../src/contract/operation.ts";
 import type { Asset, Offer } from "../../src/providers/provider.ts";
 import { drawTestImage } from "./result-files.ts";
 

@@ -1,6 +1,6 @@
-// `npm run fuzz:api`: 200,000 requests generated from the contract, for every operation. No response may be a 5xx or
-// have no standard error body; the slowest are reported. `--requests N` sends N; `--seed N` repeats an earlier run,
-// `--only OPERATION` one of its operations. SIGINT ends it early, with the results so far. The tests send 2,000.
+// `npm run proof -- fuzz-api`: 200,000 requests generated from the contract, for every operation. No response may be a
+// 5xx or have no standard error body; the slowest are reported. `--requests N` sends N; `--seed N` repeats an earlier
+// run, `--only OPERATION` one of its operations. SIGINT ends it early, with the results so far. The tests send 2,000.
 import { randomInt } from "node:crypto";
 import { parseArgs } from "node:util";
 import { percentile } from "../bench/full-service.ts";

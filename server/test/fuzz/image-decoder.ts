@@ -1,12 +1,12 @@
-// Mutates images and passes them to the image validation for a given time: `npm run fuzz:images -- --minutes 60`. Each
-// must be decoded or rejected; a file that is neither is saved, with its seed.
+// Mutates images and passes them to the image validation for a given time: `npm run proof -- fuzz-images --minutes 60`.
+// Each must be decoded or rejected; a file that is neither is saved, with its seed.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { Fault } from "../../src/faults.ts";
-import { createDecoderPool } from "../../src/images/decoder-pool.ts";
-import { createImageDecoder } from "../../src/images/image-decoder.ts";
+import { Fault } from "../../src/faults/faults.ts";
+import { createDecoderPool } from "../../src/files/images/decoder-pool.ts";
+import { createImageDecoder } from "../../src/files/images/image-decoder.ts";
 import { mutateImage } from "../corpora/mutate-image.ts";
 import { createUploadCorpus } from "../corpora/uploads.ts";
 

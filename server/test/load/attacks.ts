@@ -1,9 +1,9 @@
-// `npm run attacks`: one tenant posts 50 runs a second while another attacks with wide, deep, huge and slow bodies,
-// decoder bombs, slow readers, unknown keys and large files, one after the other. The healthy tenant is never refused,
-// and the memory of the API process is bounded. Its requests should take at most three times as long as without
-// attacks, except for the attacks that SLOWER names: this is recorded, and counts with `--speed`. How long requests
-// over new connections take is printed. `--short` is the version for CI; `--only wide,deep` runs some of the attacks;
-// `--profile FOLDER` writes a CPU profile of the API.
+// `npm run proof -- attacks`: one tenant posts 50 runs a second while another attacks with wide, deep, huge and slow
+// bodies, decoder bombs, slow readers, unknown keys and large files, one after the other. The healthy tenant is never
+// refused, and the memory of the API process is bounded. Its requests should take at most three times as long as
+// without attacks, except for the attacks that SLOWER names: this is recorded, and counts with `--speed`. How long
+// requests over new connections take is printed. `--short` is the version for CI; `--only wide,deep` runs some of the
+// attacks; `--profile FOLDER` writes a CPU profile of the API.
 import { type ChildProcess, fork } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { loadavg } from "node:os";

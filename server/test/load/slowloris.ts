@@ -1,5 +1,5 @@
-// A thousand slow uploads at once against a running Gesso: `npm run slowloris`, or `-- --senders 3000`. All must be cut
-// off within 35 s, and normal uploads must take no more than twice as long beside them.
+// A thousand slow uploads at once against a running Gesso: `npm run proof -- slowloris`, or `-- --senders 3000`. All
+// must be cut off within 35 s, and normal uploads must take no more than twice as long beside them.
 import { parseArgs } from "node:util";
 import { startTestEnvironment } from "../support/test-environment.ts";
 import { describeSlowUploads, measureSlowUploads, p99 } from "./slow-uploads.ts";

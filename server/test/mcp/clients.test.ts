@@ -308,7 +308,7 @@ describe("results", () => {
     expect(progress).toEqual([...new Set(progress)].sort((a, b) => a - b));
   });
 
-  it("[MCP-5] are resources too", async () => {
+  it("[MCP-5] are listed as resources", async () => {
     const { run_id } = (await makeImage()).structuredContent;
     const { resources } = await client.listResources();
     expect(resources[0]).toMatchObject({ uri: `gesso://runs/${run_id}`, title: PROMPT });

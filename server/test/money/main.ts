@@ -1,5 +1,5 @@
-// `npm run money`: the races for money of the tests in full size, on one installation: 1,000 requests for a balance of
-// ten runs, 200 random inputs and 300 cancellations against completions.
+// `npm run proof -- money`: the races for money of the tests in full size, on one installation: 1,000 requests for a
+// balance of ten runs, 200 random inputs and 300 cancellations against completions.
 import { isShort, random, runCampaign } from "../support/campaign.ts";
 import { listLedgerViolations } from "../support/check-ledger.ts";
 import { PRICE, startPricedInstallation } from "./priced-installation.ts";

@@ -1,5 +1,6 @@
-// `npm run plants`: applies each planted fault of this folder to a copy of the repository, runs the command that must
-// notice it, and fails if one goes unnoticed. `--only NAME,NAME` tries some. The tests are thereby tested themselves.
+// `npm run proof -- plants`: applies each planted fault of this folder to a copy of the repository, runs the command
+// that must notice it, and fails if one goes unnoticed. `--only NAME,NAME` tries some. The tests are thereby tested
+// themselves.
 import { spawn } from "node:child_process";
 import { parseArgs } from "node:util";
 import { type PlantedFault, readPlantedFaults } from "./planted-faults.ts";

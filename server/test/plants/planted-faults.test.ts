@@ -1,6 +1,7 @@
 // The planted faults fit the code as it is: a patch that no longer applies would plant nothing.
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { readPlantedFaults } from "./planted-faults.ts";
 import { REPOSITORY } from "./repository-copy.ts";
@@ -20,16 +21,17 @@ test.each(readPlantedFaults())("the planted fault $name replaces lines, and does
 });
 
 /** The code that the simulation executes. Everything else is its model. */
-const SIMULATED = ["execute", "run-side-by-side", "result-slots", "nothing-found", "run-fault"].map(
-  (name) => `server/src/runs/${name}.ts`,
-);
+const SIMULATED = ["execute/execute", "execute/run-side-by-side", "execute/result-slots", "execute/run-fault"]
+  .concat("outputs/nothing-found", "steps")
+  .map((name) => `server/src/runs/${name}.ts`);
 
 test.each(readPlantedFaults())("the planted fault $name says whether the simulation executes its code", (plant) => {
   expect(plant.isSimulated).toBe(plant.paths.some((path) => SIMULATED.includes(path)));
 });
 
 test("the simulation executes these modules", () => {
-  const source = readFileSync(`${REPOSITORY}/server/src/runs/execute.ts`, "utf8");
-  const imported = [...source.matchAll(/^import \{[^}]*\} from "\.\/([\w-]+)\.ts";/gm)].map(([, name]) => name);
-  expect(imported.map((name) => `server/src/runs/${name}.ts`)).toEqual(expect.arrayContaining(SIMULATED.slice(1)));
+  const source = readFileSync(`${REPOSITORY}/server/src/runs/execute/execute.ts`, "utf8");
+  const imported = [...source.matchAll(/^import \{[^}]*\} from "(\.[^"]+)";/gm)].map(([, path = ""]) => path);
+  const paths = imported.map((path) => join("server/src/runs/execute", path));
+  expect(paths).toEqual(expect.arrayContaining(SIMULATED.slice(1)));
 });

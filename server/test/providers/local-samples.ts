@@ -3,7 +3,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import sharp from "sharp";
-import type { Job } from "../../src/kit/operation.ts";
+import type { Job } from "../../src/contract/operation.ts";
 import { MODELS_INSTALLATION_VERSION } from "../../src/providers/local/model-packages.ts";
 import type { Asset, Offer } from "../../src/providers/provider.ts";
 import { createAsset, createMaskAsset, createSampleJob } from "../fake-vendors/sample-jobs.ts";

@@ -1,20 +1,22 @@
 // Checks one cell of the matrix of offers and parameters: sends the parameter through the judge and the adapter, and
 // compares what the provider received with what the offer says about it. Returns a sentence per disagreement.
-import type { Fault } from "../../src/faults.ts";
-import type { Job, ParameterAdjustment } from "../../src/kit/operation.ts";
+
+import type { Job, ParameterAdjustment } from "../../src/contract/operation.ts";
 import {
   listJobParameters,
   type ParameterName,
   readJobParameter,
   TASK_PARAMETERS,
   withJobParameter,
-} from "../../src/kit/task-parameters.ts";
+} from "../../src/contract/task-parameters.ts";
+import type { Fault } from "../../src/faults/faults.ts";
+import { FREE, flatPrice } from "../../src/prices/price.ts";
 import { adjustParameters, canServe } from "../../src/providers/adjust-parameters.ts";
 import { honourAll, supportOf } from "../../src/providers/parameter-support.ts";
 import type { Asset, Offer, Provider } from "../../src/providers/provider.ts";
-import { expandPlan } from "../../src/runs/expand-plan.ts";
-import { refuseAdjustments } from "../../src/runs/judge-parameters.ts";
-import { splitJob } from "../../src/runs/plan-requests.ts";
+import { expandPlan } from "../../src/runs/accept/expand-plan.ts";
+import { refuseAdjustments } from "../../src/runs/accept/judge-parameters.ts";
+import { splitJob } from "../../src/runs/execute/plan-requests.ts";
 import { createImageAsset, createMaskAsset, createSampleJob } from "../fake-vendors/sample-jobs.ts";
 import { isSentAnywhere, PROBE_DEPLOYMENT, PROBE_MODEL, PROBES } from "./parameter-probes.ts";
 import { changedLeaves, type RequestLeaf } from "./recorded-requests.ts";
@@ -152,11 +154,17 @@ async function checkValue(checked: CheckedOffer, name: ParameterName, value: unk
 }
 
 const UPSCALER: Offer = {
-  ...{ task: "image.upscale", model: "upscale-default", upstreamModel: "upscaler", recovery: "none", price: 1 },
+  ...{
+    task: "image.upscale",
+    model: "upscale-default",
+    upstreamModel: "upscaler",
+    recovery: "none",
+    price: flatPrice(1),
+  },
   parameters: honourAll("image.upscale"),
 };
 const RESIZER: Offer = {
-  ...{ task: "image.resize", model: "local", upstreamModel: "resizer", recovery: "free", price: 0 },
+  ...{ task: "image.resize", model: "local", upstreamModel: "resizer", recovery: "free", price: FREE },
   parameters: honourAll("image.resize"),
 };
 

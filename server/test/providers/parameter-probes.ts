@@ -1,7 +1,7 @@
 // Probe values of every parameter, and how to recognise them in a request to a provider. Values are distinctive, so
 // that finding one means that it was sent.
-import type { Job } from "../../src/kit/operation.ts";
-import type { ParameterName } from "../../src/kit/task-parameters.ts";
+import type { Job } from "../../src/contract/operation.ts";
+import type { ParameterName } from "../../src/contract/task-parameters.ts";
 import type { Asset } from "../../src/providers/provider.ts";
 import { createImageAsset, createMaskAsset } from "../fake-vendors/sample-jobs.ts";
 import { hashOf, type RequestLeaf } from "./recorded-requests.ts";

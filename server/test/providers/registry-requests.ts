@@ -1,7 +1,7 @@
 // The requests of the registry test: at least one for every operation that a provider serves and for every offered
 // model. An operation without a request here is called with its own example; offered models are checked by the test.
 import sharp from "sharp";
-import type { Task } from "../../src/kit/operation.ts";
+import type { Task } from "../../src/contract/operation.ts";
 import { operations } from "../../src/operations/all.ts";
 import { MODEL_IDS } from "../support/custom-models.ts";
 import { buildJobs, exampleWithRun } from "../support/operation-plans.ts";

@@ -2,12 +2,12 @@
 
 import { setTimeout as pause } from "node:timers/promises";
 import sharp from "sharp";
-import type { Job } from "../../src/kit/operation.ts";
-import { systemClock } from "../../src/kit/system-clock.ts";
+import type { Job } from "../../src/contract/operation.ts";
 import { openProviderWebSocket } from "../../src/outbound/provider-websocket.ts";
 import { readProviderFailure } from "../../src/providers/call-provider.ts";
 import { comfyui } from "../../src/providers/comfyui.ts";
 import type { Asset, JobNotification, Offer, ProviderContext, Ticket } from "../../src/providers/provider.ts";
+import { systemClock } from "../../src/runtime/system-clock.ts";
 import { createFakeProviderContext } from "../fake-vendors/provider-context.ts";
 import type { WeightlessGraph } from "./weightless-graphs.ts";
 

@@ -1,7 +1,7 @@
-// `npm run comfyui:check`: tests the adapter, and the whole service, against a real ComfyUI, without any model files
+// `npm run proof -- comfyui`: tests the adapter, and the whole service, against a real ComfyUI, without any model files
 // and without a GPU.
 //
-// With URLs, it uses servers that run already: `npm run comfyui:check -- http://127.0.0.1:8188`. With `--comfyui
+// With URLs, it uses servers that run already: `npm run proof -- comfyui http://127.0.0.1:8188`. With `--comfyui
 // FOLDER`, it starts two servers from that folder of ComfyUI, and can therefore kill them; `--python PROGRAM` is the
 // Python that runs it.
 import { mkdtempSync, rmSync } from "node:fs";
@@ -22,8 +22,8 @@ const { values, positionals } = parseArgs({
 });
 if (!values.comfyui && positionals.length === 0) {
   console.log("Name running servers, or a folder of ComfyUI to start two servers from:");
-  console.log("  npm run comfyui:check -- http://127.0.0.1:8188");
-  console.log("  npm run comfyui:check -- --comfyui ../ComfyUI --python ../ComfyUI/.venv/bin/python");
+  console.log("  npm run proof -- comfyui http://127.0.0.1:8188");
+  console.log("  npm run proof -- comfyui --comfyui ../ComfyUI --python ../ComfyUI/.venv/bin/python");
   process.exit(2);
 }
 

@@ -1,9 +1,10 @@
 // Two real servers behind one adapter: how jobs are shared, and what becomes of them when a response is lost, when a
 // server is killed and when it starts again without its queue.
-import { systemClock } from "../../src/kit/system-clock.ts";
+
 import { openProviderWebSocket } from "../../src/outbound/provider-websocket.ts";
 import { comfyui } from "../../src/providers/comfyui.ts";
 import type { JobNotification, Ticket } from "../../src/providers/provider.ts";
+import { systemClock } from "../../src/runtime/system-clock.ts";
 import { startTcpProxy } from "../support/tcp-proxy.ts";
 import { createAdapterClient, describeFailure, waitForQueueState } from "./adapter-client.ts";
 import type { Check } from "./checklist.ts";

@@ -3,7 +3,7 @@
 import { globSync } from "node:fs";
 import { join } from "node:path";
 import { createClient, GessoError } from "@gesso/client";
-import type { Reconciliation } from "../../src/kit/schemas/reconciliation.ts";
+import type { Reconciliation } from "../../src/contract/schemas/reconciliation.ts";
 import { createHttpCaller, readSandboxLedger } from "../support/api-caller.ts";
 import type { CheckResult } from "../support/campaign.ts";
 import type { TestEnvironment } from "../support/test-environment.ts";
@@ -61,7 +61,7 @@ export async function checkReconciliation(
 
 type ReaderPositions = { before: string; ahead: string };
 
-/** `before`: a position of before the point in time. `ahead`: one that the restored log does not have. */
+/** `before`: a position that is older than the point in time. `ahead`: one that the restored log does not have. */
 export async function checkReaders(
   environment: TestEnvironment,
   { before, ahead }: ReaderPositions,

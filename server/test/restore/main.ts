@@ -1,5 +1,5 @@
-// `npm run drill:restore`: kills everything under load and restores PostgreSQL to an earlier point in time, from a base
-// backup with archived WAL and from pgBackRest.
+// `npm run drill -- restore`: kills everything under load and restores PostgreSQL to an earlier point in time, from a
+// base backup with archived WAL and from pgBackRest.
 import { isShort, runCampaign } from "../support/campaign.ts";
 import { startArchivedPostgres } from "./archived-postgres.ts";
 import { startPgBackRestPostgres } from "./pgbackrest-postgres.ts";

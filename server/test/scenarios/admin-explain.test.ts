@@ -2,7 +2,7 @@
 // timeline, money and journal, and sentences that say what happened.
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { RunExplanation } from "../../src/kit/schemas/admin.ts";
+import type { RunExplanation } from "../../src/contract/schemas/admin.ts";
 import { type ApiCaller, createHttpCaller } from "../support/api-caller.ts";
 import { writePrices } from "../support/priced-models.ts";
 import { createTestTenant, type TestTenant } from "../support/tenants.ts";
@@ -100,7 +100,7 @@ describe("admin.explain", () => {
     expect(JSON.stringify(run)).not.toContain("secret-of-the-receiver");
   });
 
-  it("is explained without the engine too", async () => {
+  it("explains a run while the engine is down", async () => {
     const runId = await generate("never");
     await waitFor(runId, ({ attempts }) => attempts[0]?.state === "submitted");
     await environment.kill("restate");

@@ -124,7 +124,7 @@ describe("a limit", () => {
     expect([status, body.code]).toEqual([402, "spend_limit_reached"]);
     expect(body.details).toMatchObject({ limit: "day", of: "tenant", retryable: false });
     const [day, month] = [0.05, 10].map((limit) => ({ limit, used: 0.03, held: 0 }));
-    const budget = { of: "tenant", key_id: null, name: null, balance: null, day, month, total: null };
+    const budget = { of: "tenant", key_id: null, name: null, balance: null, hour: null, day, month, total: null };
     expect((await usageOf(tenant)).budgets).toEqual([budget]);
     await set({});
     expect((await tenant.caller.generate(ORDER)).status).toBe(202);
@@ -150,10 +150,10 @@ describe("a limit", () => {
     const unknown = { ...ORDER, model_type: "nanobanana", width: undefined, height: undefined, sync: true };
     const free = await createTestTenant(environment);
     expect((await free.caller.generate(unknown)).body).toMatchObject({ status: "completed", cost: null });
-    expect((await free.caller.generate({ ...unknown, max_cost: 5 })).body.details.reason).toBe("price_unknown");
+    expect((await free.caller.generate({ ...unknown, max_cost: 5 })).body.code).toBe("price_unknown");
     const bound = await createTestTenant(environment, { tenant: { limits: { spend_per_day: 100 } } });
     const { status, body } = await bound.caller.generate(unknown);
-    expect([status, body.details.reason]).toEqual([402, "price_unknown"]);
+    expect([status, body.code]).toEqual([402, "price_unknown"]);
     expect((await usageOf(free)).total).toMatchObject({ completed: 1, amount: 0, unpriced: 1 });
   });
 });
@@ -229,7 +229,7 @@ describe("a price per megapixel", () => {
     const tenant = await prepaid(1);
     const input = { image_url: "https://pictures.example.com/large.png" };
     const { body } = await tenant.caller.post("/edits/upscale", input);
-    expect([body.code, body.details?.reason]).toEqual(["spend_limit_reached", "price_unknown"]);
+    expect([body.code, body.details?.of]).toEqual(["price_unknown", "tenant"]);
     const estimate = await tenant.caller.post("/runs/estimate", { operation: "images.upscale", input });
     expect([estimate.body.known, estimate.body.amount]).toEqual([false, null]);
   });

@@ -215,13 +215,13 @@ describe("runs.estimate", () => {
     const { status, body } = await estimate("images.generate", { prompt: "x", batch_size: 2 });
     expect(status).toBe(200);
     expect(body).toEqual({
-      ...{ currency: "USD", amount: 0, known: true },
+      ...{ currency: "USD", amount: 0, known: true, at_most: false },
       basis: [{ what: "image.generate flux-dev, per image", quantity: 2, unit_price: 0, price_version: "1" }],
     });
     expect(
       (await estimate("images.generate", { prompt: "x", model_type: "flux-kontext-max", batch_size: 2 })).body,
     ).toEqual({
-      ...{ currency: "USD", amount: 0.08, known: true },
+      ...{ currency: "USD", amount: 0.08, known: true, at_most: false },
       basis: [
         { what: "image.generate flux-kontext-max, per image", quantity: 2, unit_price: 0.04, price_version: "ours" },
       ],
@@ -232,7 +232,7 @@ describe("runs.estimate", () => {
   it("[RUN-046] is unknown and never 0 for an offer without a price, and for a model without an offer", async () => {
     const offered = await estimate("images.generate", { prompt: "x", model_type: "nanobanana" });
     expect(offered.body).toEqual({
-      ...{ currency: "USD", amount: null, known: false },
+      ...{ currency: "USD", amount: null, known: false, at_most: false },
       basis: [expect.objectContaining({ what: "image.generate nanobanana, per image", quantity: 1, unit_price: null })],
     });
     const run = await suite.caller.generate({ prompt: "[sandbox:delay=0] x", model_type: "nanobanana", sync: true });

@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createTestTenant } from "../support/tenants.ts";
 import { startTestEnvironment, type TestEnvironment } from "../support/test-environment.ts";
+import { until } from "../support/until.ts";
 
 let environment: TestEnvironment;
 beforeAll(async () => {
@@ -62,6 +63,30 @@ describe("waiting callers", () => {
     expect(ofTwo!.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(5);
     for (const { run_id } of ofOne!) expect((await one.caller.waitUntilEnded(run_id)).status).toBe("completed");
     for (const { run_id } of ofTwo!) expect((await two.caller.waitUntilEnded(run_id)).status).toBe("completed");
+  });
+});
+
+describe("a client that disconnects while it waits for a run that it reads", () => {
+  it("frees its place among the waiting requests at once, while the run continues", async () => {
+    const { key, caller } = await createTestTenant(environment);
+    const { run_id } = (await caller.generate({ ...ORDER, prompt: "[sandbox:delay=40] patience" })).body;
+    const leaving = new AbortController();
+    // A reader that finds no free place gets the open run at once, and asks again.
+    const read = async (): Promise<string> => {
+      const headers = { authorization: `Bearer ${key}`, prefer: "wait=50" };
+      const url = `${environment.url}/api/v1/runs/${run_id}`;
+      return fetch(url, { headers, signal: leaving.signal })
+        .then((response) => response.text())
+        .then(read, (thrown) => thrown.name);
+    };
+    const readers = Array.from({ length: 5 }, read);
+    const mayWait = async () => (await caller.generate({ ...ORDER, sync: true })).status === 200;
+    await until(async () => !(await mayWait()));
+
+    leaving.abort();
+    expect(await Promise.all(readers)).toEqual(Array(5).fill("AbortError"));
+    await until(mayWait);
+    expect((await caller.get(`/runs/${run_id}`)).body.status).toBe("processing");
   });
 });
 

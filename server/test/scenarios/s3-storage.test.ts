@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { createClient } from "@gesso/client";
 import { freePort } from "@gesso/dev/components";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { createS3Storage } from "../../src/storage/s3-storage.ts";
+import { createS3Storage } from "../../src/files/storage/s3-storage.ts";
 import { S3_TEST_CREDENTIALS, type S3Server, startS3Server } from "../support/s3-server.ts";
 import { startTestEnvironment, type TestEnvironment } from "../support/test-environment.ts";
 

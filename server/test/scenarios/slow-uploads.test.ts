@@ -1,5 +1,5 @@
-// Uploads at one byte a second are cut off, and others are served meanwhile. `npm run slowloris` does the same with a
-// thousand uploads and measures how much they delay.
+// Uploads at one byte a second are cut off, and others are served meanwhile. `npm run proof -- slowloris` does the same
+// with a thousand uploads and measures how much they delay.
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

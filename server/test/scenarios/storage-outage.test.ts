@@ -11,7 +11,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Client, createClient } from "@gesso/client";
 import { freePort } from "@gesso/dev/components";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { createS3Storage } from "../../src/storage/s3-storage.ts";
+import { createS3Storage } from "../../src/files/storage/s3-storage.ts";
 import { noiseImage } from "../corpora/valid-images.ts";
 import type { FakeVendor } from "../fake-vendors/fake-vendor.ts";
 import { fakeOpenai } from "../fake-vendors/openai.ts";

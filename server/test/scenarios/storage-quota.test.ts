@@ -4,7 +4,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { STORAGE_KEY } from "../../src/db/runs/asset-key.ts";
+import { STORAGE_KEY } from "../../src/db/asset-key.ts";
 import { findStorageMismatches } from "../../src/db/runs/storage-check.ts";
 import { type ApiCaller, type ApiResponse, createHttpCaller } from "../support/api-caller.ts";
 import { createTestTenant, type TenantOptions } from "../support/tenants.ts";

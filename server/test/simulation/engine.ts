@@ -2,10 +2,11 @@
 // resumes them one at a time, or ends the attempt. The next attempt replays the journal, as it would on the real
 // engine: commands must come in the same order, and operations end in the order in which they ended before.
 import type { RunClaim } from "../../src/db/runs/open-runs.ts";
-import { Fault, type FaultCode, type FaultDetails } from "../../src/faults.ts";
-import type { executeRun, RunSteps } from "../../src/runs/execute.ts";
-import type { WakeupReason } from "../../src/runs/notifications.ts";
-import type { EngineOperation, RunEngine } from "../../src/runs/run-engine.ts";
+import { Fault, type FaultCode, type FaultDetails } from "../../src/faults/faults.ts";
+import type { WakeupReason } from "../../src/runs/core/notifications.ts";
+import type { executeRun } from "../../src/runs/execute/execute.ts";
+import type { EngineOperation, RunEngine } from "../../src/runs/execute/run-engine.ts";
+import type { RunSteps } from "../../src/runs/steps.ts";
 import { InvariantViolation } from "./decisions.ts";
 
 type StepOutcome = { value: unknown } | { fault: { code: FaultCode; details: FaultDetails } };

@@ -1,5 +1,5 @@
 // What must hold in every schedule, whatever crashes and in whatever order things happen.
-import type { RunOutcome } from "../../src/runs/execute.ts";
+import type { RunOutcome } from "../../src/runs/steps.ts";
 import { InvariantViolation } from "./decisions.ts";
 import type { Invocation, JournalEntry, SimulatedEngine } from "./engine.ts";
 import { jobIndexOf, type RunModel } from "./model.ts";

@@ -1,6 +1,6 @@
 // Runs one random schedule: invocations of a run, crashes, wakeups, timers, callbacks, cancellation and requeues in the
 // order that the decisions give, until the run has ended. Then the invariants are checked.
-import type { executeRun } from "../../src/runs/execute.ts";
+import type { executeRun } from "../../src/runs/execute/execute.ts";
 import { createDecisions, type Decisions, InvariantViolation } from "./decisions.ts";
 import { createEngine, type Invocation, type SimulatedEngine } from "./engine.ts";
 import { checkEnd, checkInvocationEnd, checkWaits } from "./invariants.ts";

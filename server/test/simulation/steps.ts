@@ -1,8 +1,8 @@
 // The steps of a run on the model. Each stops wherever a process can die between two effects, so that the scheduler can
 // crash it there, and each answers a repeated call as the real step does.
-import type { StoredAsset } from "../../src/db/runs/runs.ts";
-import { Fault } from "../../src/faults.ts";
-import type { AttemptStart, CollectResult, ResolvedRequest, RunSteps, SubmitResult } from "../../src/runs/execute.ts";
+import type { StoredAsset } from "../../src/db/typed-columns.ts";
+import { Fault } from "../../src/faults/faults.ts";
+import type { AttemptStart, CollectResult, ResolvedRequest, RunSteps, SubmitResult } from "../../src/runs/steps.ts";
 import { type Decisions, InvariantViolation } from "./decisions.ts";
 import type { Invocation, SimulatedEngine } from "./engine.ts";
 import { type Attempt, attemptKeyOf, DEADLINE_SECONDS, jobIndexOf, type ProviderJob, type RunModel } from "./model.ts";

@@ -7,9 +7,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { readFetcherConfig } from "../../src/config.ts";
 import { createFetcherClient } from "../../src/outbound/fetcher-client.ts";
 import type { UrlFetcher } from "../../src/outbound/url-fetcher.ts";
+import { readFetcherConfig } from "../../src/settings/config.ts";
 import {
   FETCHER_TEST_TOKEN,
   type FetcherProcess,

@@ -2,7 +2,7 @@
 // every connection that it tries; only its own dependencies may be among them.
 //
 // All fields share one check, so each invalid URL goes to one field, another one in each run; SSRF_OFFSET repeats a
-// run. SSRF_OFFSET=all sends each URL to every field, with `npm run ssrf`.
+// run. SSRF_OFFSET=all sends each URL to every field, with `npm run proof -- ssrf`.
 import { randomInt } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";

@@ -3,12 +3,12 @@
 import tls from "node:tls";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { RunClaim } from "../../src/db/runs/open-runs.ts";
-import { createImageDecoder } from "../../src/images/image-decoder.ts";
+import { createImageDecoder } from "../../src/files/images/image-decoder.ts";
 import { createDnsResolver } from "../../src/outbound/dns-resolver.ts";
 import { createUrlFetcher, type UrlFetcher } from "../../src/outbound/url-fetcher.ts";
-import { createByteBudget } from "../../src/runs/byte-budget.ts";
-import type { EnabledProvider } from "../../src/runs/provider-registry.ts";
-import { type OutputDependencies, storeOutputs } from "../../src/runs/store-outputs.ts";
+import type { EnabledProvider } from "../../src/runs/offers/provider-registry.ts";
+import { createByteBudget } from "../../src/runs/outputs/byte-budget.ts";
+import { type OutputDependencies, storeOutputs } from "../../src/runs/outputs/store-outputs.ts";
 import { recordConnections } from "./connection-log.ts";
 import { corpus } from "./corpus.ts";
 import {

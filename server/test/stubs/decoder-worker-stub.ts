@@ -3,7 +3,7 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { createConnection } from "node:net";
-import { encodeDecoderMessage, readDecoderMessages } from "../../src/images/decoder-protocol.ts";
+import { encodeDecoderMessage, readDecoderMessages } from "../../src/files/images/decoder-protocol.ts";
 
 const reply = (header: Record<string, unknown>, bytes: Uint8Array = new Uint8Array()) => {
   for (const part of encodeDecoderMessage({ header, bytes })) process.stdout.write(part);

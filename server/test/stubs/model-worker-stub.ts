@@ -1,6 +1,6 @@
 // A stub of a model's program, for tests of its process: does what its options say.
-import { encodeDecoderMessage, readDecoderMessages } from "../../src/images/decoder-protocol.ts";
-import { splitParts } from "../../src/images/pixel-tasks.ts";
+import { encodeDecoderMessage, readDecoderMessages } from "../../src/files/images/decoder-protocol.ts";
+import { splitParts } from "../../src/files/images/pixel-tasks.ts";
 
 const heaps: unknown[] = [];
 const reply = (header: Record<string, unknown>, bytes: Uint8Array = new Uint8Array()) => {

@@ -1,6 +1,6 @@
 // Small images written as letters, and results read back as letters: a golden image that a reader can check by eye.
 import sharp from "sharp";
-import type { Job } from "../../src/kit/operation.ts";
+import type { Job } from "../../src/contract/operation.ts";
 import type { Asset, JobDone } from "../../src/providers/provider.ts";
 
 export type Pixel = [red: number, green: number, blue: number, alpha: number];

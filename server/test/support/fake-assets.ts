@@ -1,5 +1,5 @@
 // An asset store without files, for tests that only render URLs.
-import type { AssetStore } from "../../src/storage/asset-store.ts";
+import type { AssetStore } from "../../src/files/storage/asset-store.ts";
 
 export const createFakeAssets = (url = ""): AssetStore => ({
   storage: undefined as never,

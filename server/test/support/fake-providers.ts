@@ -1,8 +1,8 @@
 // A provider registry for tests: the given adapters, a circuit breaker that never opens, and contexts that cannot send.
 
-import { systemClock } from "../../src/kit/system-clock.ts";
-import type { ProviderRegistry } from "../../src/runs/provider-registry.ts";
-import { createProviderRegistry, type EnabledProvider } from "../../src/runs/provider-registry.ts";
+import type { ProviderRegistry } from "../../src/runs/offers/provider-registry.ts";
+import { createProviderRegistry, type EnabledProvider } from "../../src/runs/offers/provider-registry.ts";
+import { systemClock } from "../../src/runtime/system-clock.ts";
 
 export function createFakeProviders(...enabled: EnabledProvider[]): ProviderRegistry {
   const circuitBreaker = {

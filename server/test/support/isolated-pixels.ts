@@ -1,9 +1,9 @@
 // Pixel tasks for tests of adapters: real isolated processes, shared by the tests of a file.
-import { createDecoderPool } from "../../src/images/decoder-pool.ts";
-import { createPixelTasks } from "../../src/images/pixel-tasks.ts";
-import { systemClock } from "../../src/kit/system-clock.ts";
+import { createDecoderPool } from "../../src/files/images/decoder-pool.ts";
+import { createPixelTasks } from "../../src/files/images/pixel-tasks.ts";
 import type { ProviderContext } from "../../src/providers/provider.ts";
-import { createProviderContext } from "../../src/runs/provider-context.ts";
+import { createProviderContext } from "../../src/runs/offers/provider-context.ts";
+import { systemClock } from "../../src/runtime/system-clock.ts";
 
 let pixelTasks: ReturnType<typeof createPixelTasks> | undefined;
 

@@ -1,7 +1,7 @@
 // A clock that a test moves. Timers fire in the order of their times while the test advances the clock, so a test of a
 // lease or a timeout takes no time and sees exactly the timers that the code started.
 import { setImmediate as turnOfEventLoop } from "node:timers/promises";
-import type { Clock, Timer } from "../../src/kit/clock.ts";
+import type { Clock, Timer } from "../../src/runtime/clock.ts";
 
 /** A timer that has not fired. `ms` is its length, `dueAt` the reading of the clock at which it fires. */
 export type PendingTimer = { ms: number; dueAt: number; isRef: boolean };

@@ -1,10 +1,11 @@
 // The jobs or validation errors of an operation for an input, without a server.
-import type { Fault, ValidationIssue } from "../../src/faults.ts";
-import { createFilePart, isFilePart } from "../../src/kit/files.ts";
-import { storedAssetReference } from "../../src/kit/image-fields.ts";
-import type { BodyKind, Job, Operation } from "../../src/kit/operation.ts";
-import { parseInput } from "../../src/kit/parse.ts";
-import type { JsonObject } from "../../src/kit/schemas/run.ts";
+
+import { createFilePart, isFilePart } from "../../src/contract/files.ts";
+import { storedAssetReference } from "../../src/contract/image-fields.ts";
+import type { BodyKind, Job, Operation } from "../../src/contract/operation.ts";
+import { parseInput } from "../../src/contract/parse.ts";
+import type { JsonObject } from "../../src/contract/schemas/run.ts";
+import type { Fault, ValidationIssue } from "../../src/faults/faults.ts";
 
 export const RUN_ID = "01990c3e-2f00-7000-8000-6f0c1a2b3c4d";
 export const PARENT_RUN_ID = "01990c3e-2f00-7000-8000-aaaaaaaaaaaa";

@@ -1,11 +1,10 @@
 // Ended runs of the past with everything that belongs to them, and without what has expired: events, deliveries, files.
 import { v7 } from "uuid";
 import type { Database } from "../../src/db/connect.ts";
-import { indexRuns } from "../../src/runs/index-runs.ts";
-import type { Services } from "../../src/runs/services.ts";
-import { sumUsageOfEndedRuns } from "../../src/runs/sum-usage.ts";
-import type { ObjectStorage } from "../../src/storage/object-storage.ts";
-import { createTestRuntime } from "./test-runtime.ts";
+import type { ObjectStorage } from "../../src/files/storage/object-storage.ts";
+import { indexRuns } from "../../src/runs/upkeep/index-runs.ts";
+import { sumUsageOfEndedRuns } from "../../src/runs/upkeep/sum-usage.ts";
+import { createTestRuntime, TEST_RUN_SETTINGS } from "./test-runtime.ts";
 
 export type PastRun = {
   run_id: string;
@@ -106,7 +105,7 @@ export async function insertPrepaidTenant(owner: Database, tenant_id: string, ru
 
 /** Lets the duties of the index and of usage reach all runs. Runs that they have not reached are not archived. */
 export async function indexPastRuns(database: Database): Promise<void> {
-  const services = { ...createTestRuntime(), database } as unknown as Services;
+  const services = { ...createTestRuntime(), database, settings: TEST_RUN_SETTINGS };
   while (await sumUsageOfEndedRuns(services));
   while (await indexRuns(services));
 }

@@ -1,9 +1,9 @@
 // Open runs for tests of the queue and the dispatcher: rows without the run itself, which these tests do not read.
 import type { Database } from "../../src/db/connect.ts";
-import type { Clock } from "../../src/kit/clock.ts";
 import type { Log } from "../../src/observe/log.ts";
 import type { Provider } from "../../src/providers/provider.ts";
-import { createTestRuntime } from "./test-runtime.ts";
+import type { Clock } from "../../src/runtime/clock.ts";
+import { createTestRuntime, TEST_RUN_SETTINGS } from "./test-runtime.ts";
 
 export const tenantId = (n: number) => `00000000-0000-7000-8000-${String(n).padStart(12, "0")}`;
 
@@ -34,10 +34,10 @@ type DispatchParts = {
 
 /** The services of the dispatcher. `rateLimits` names the providers that have one. */
 export function createDispatchServices({ database, workerSlots, clock, rateLimits = {}, log }: DispatchParts) {
-  const { settings, ...runtime } = createTestRuntime({ ...(clock && { clock }), ...(log && { log }) });
+  const runtime = createTestRuntime({ ...(clock && { clock }), ...(log && { log }) });
   const enabled = Object.entries(rateLimits).map(([id, rateLimit]) => ({
     provider: { id, rateLimit } as Provider,
     env: {},
   }));
-  return { ...runtime, database, settings: { ...settings, workerSlots }, providers: { enabled } };
+  return { ...runtime, database, settings: { ...TEST_RUN_SETTINGS, workerSlots }, providers: { enabled } };
 }

@@ -1,10 +1,12 @@
 // What the steps of a run need in tests: a runtime, fake providers that remember every call, files in memory, and
 // claimed runs in a real database. A crash point can throw, which leaves the database as a crash at that point would.
+
 import { createHash } from "node:crypto";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { v7 } from "uuid";
 import { z } from "zod";
+import type { Job } from "../../src/contract/operation.ts";
 import type { Database } from "../../src/db/connect.ts";
 import type { AttemptRef } from "../../src/db/runs/attempts.ts";
 import { claimAttempt } from "../../src/db/runs/claim-attempt.ts";
@@ -12,14 +14,12 @@ import { insertRun } from "../../src/db/runs/insert-run.ts";
 import { type RunClaim, requestCancellation, requeueAllRuns } from "../../src/db/runs/open-runs.ts";
 import { claimQueuedRuns } from "../../src/db/runs/queue.ts";
 import { startClaimedRun } from "../../src/db/runs/start-run.ts";
-import { Fault } from "../../src/faults.ts";
-import type { VideoFile } from "../../src/images/ranged-file.ts";
-import type { ThumbnailFile, Thumbnails } from "../../src/images/thumbnail.ts";
-import type { Clock } from "../../src/kit/clock.ts";
-import type { Job } from "../../src/kit/operation.ts";
-import { systemClock } from "../../src/kit/system-clock.ts";
+import { Fault } from "../../src/faults/faults.ts";
+import type { VideoFile } from "../../src/files/images/ranged-file.ts";
+import type { ThumbnailFile, Thumbnails } from "../../src/files/images/thumbnail.ts";
 import type { CrashPoint } from "../../src/observe/crash-points.ts";
 import { createProcessSockets } from "../../src/outbound/process-sockets.ts";
+import { flatPrice } from "../../src/prices/price.ts";
 import { honourAll } from "../../src/providers/parameter-support.ts";
 import type {
   JobCancellation,
@@ -29,22 +29,30 @@ import type {
   SelectedOffer,
   Ticket,
 } from "../../src/providers/provider.ts";
-import type { CircuitBreaker } from "../../src/runs/circuit-breaker.ts";
-import type { ResolvedRequest } from "../../src/runs/execute.ts";
-import { attemptKey } from "../../src/runs/ids.ts";
-import { createInFlightAttempts } from "../../src/runs/in-flight-attempts.ts";
-import { createJobFiles } from "../../src/runs/job-files.ts";
-import { createProviderRegistry } from "../../src/runs/provider-registry.ts";
-import type { ResponseSpool, SpooledResponse } from "../../src/runs/response-spool.ts";
-import type { RunTimeouts } from "../../src/runs/run-settings.ts";
-import type { Services } from "../../src/runs/services.ts";
-import type { SuspectRuns } from "../../src/runs/suspect-runs.ts";
+import { createJobFiles } from "../../src/runs/attempt/job-files.ts";
+import type { ResponseSpool, SpooledResponse } from "../../src/runs/attempt/response-spool.ts";
+import { attemptKey } from "../../src/runs/core/ids.ts";
+import type { RunSettings, RunTimeouts } from "../../src/runs/core/run-settings.ts";
+import type { Runtime } from "../../src/runs/core/runtime.ts";
+import type { StepDependencies } from "../../src/runs/execute/run-steps.ts";
+import type { CircuitBreaker } from "../../src/runs/offers/circuit-breaker.ts";
+import { createProviderRegistry } from "../../src/runs/offers/provider-registry.ts";
+import { createByteBudget } from "../../src/runs/outputs/byte-budget.ts";
+import type { OutputDependencies } from "../../src/runs/outputs/store-outputs.ts";
+import { createInFlightAttempts } from "../../src/runs/ownership/in-flight-attempts.ts";
+import type { SuspectRuns } from "../../src/runs/ownership/suspect-runs.ts";
+import { createFileTurns } from "../../src/runs/sources/file-turns.ts";
+import type { StagingDependencies } from "../../src/runs/sources/stage-inline-images.ts";
+import type { ResolvedRequest } from "../../src/runs/steps.ts";
+import type { Clock } from "../../src/runtime/clock.ts";
+import { systemClock } from "../../src/runtime/system-clock.ts";
 import { createMemoryLog } from "./queued-runs.ts";
-import { createTestRuntime } from "./test-runtime.ts";
+import { createTestRuntime, TEST_RUN_SETTINGS } from "./test-runtime.ts";
 
 export class SimulatedCrash extends Error {}
 
-export type TestRuntime = ReturnType<typeof createTestRuntime> & {
+export type TestRuntime = Runtime & {
+  settings: RunSettings;
   messages: string[];
   endedRuns: string[];
   /** Where the next step crashes, once. */
@@ -57,9 +65,9 @@ export type TestRuntime = ReturnType<typeof createTestRuntime> & {
  */
 export function createRuntime(timeouts: Partial<RunTimeouts> = {}, runtime = {} as TestRuntime): TestRuntime {
   const { log, messages } = createMemoryLog();
-  const { settings, ...rest } = createTestRuntime({ log, random: () => 0.5 });
+  const settings = TEST_RUN_SETTINGS;
   return Object.assign(runtime, {
-    ...{ ...rest, messages, endedRuns: [], crashAt: undefined },
+    ...{ ...createTestRuntime({ log, random: () => 0.5 }), messages, endedRuns: [], crashAt: undefined },
     settings: { ...settings, timeouts: { ...settings.timeouts, unknownSeconds: 60, ...timeouts } },
     crashPoint(name: CrashPoint) {
       if (name !== runtime.crashAt) return;
@@ -94,7 +102,7 @@ export function createFakeProvider(id: string, { rateLimit, ...offer }: FakeOffe
     model: "flux-dev",
     upstreamModel: `${id}-model`,
     recovery: "find",
-    price: 0.01,
+    price: flatPrice(0.01),
     parameters: honourAll("image.generate"),
   } as Offer;
   const provider: Provider = {
@@ -214,6 +222,13 @@ const NO_SUSPECTS: SuspectRuns = {
   close: async () => {},
 };
 
+/** What all steps use, and what accepts runs. */
+type StepCapabilities = StepDependencies["plan"] &
+  StepDependencies["sources"] &
+  StepDependencies["attempt"] &
+  StagingDependencies &
+  OutputDependencies & { suspects: SuspectRuns };
+
 type StepParts = {
   spool?: ResponseSpool;
   suspects?: SuspectRuns;
@@ -244,12 +259,14 @@ export function createStepServices({
   const parts = {
     ...{ ...runtime, database, spool, providers, images, videoFrames, thumbnails, http: { fetch, open } },
     ...{ assets: { storage, signUrl, findIdByUrl }, suspects },
+    byteBudget: createByteBudget(runtime.settings.byteBudget),
+    fileTurns: createFileTurns(runtime.settings.fileBytes),
     notifications: { runEnded: (runId: string) => void runtime.endedRuns.push(runId) },
     inFlight: createInFlightAttempts(createProcessSockets(join(tmpdir(), "gesso-no-spool"), runtime), runtime.log),
     steadiness: { observe: () => {}, jumpMs: () => 0, shifted: () => {}, isSteady: () => true },
     loras: { names: new Set<string>(), allowsUnregistered: true },
     findProvenancePolicy: async () => ({ mode: "off", publishesPrompt: false }),
-  } as unknown as Omit<Services, "jobFiles">;
+  } as unknown as Omit<StepCapabilities, "jobFiles">;
   return { ...parts, jobFiles: createJobFiles(parts, parts.suspects) };
 }
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach } from "vitest";
 import { findLatestAttempt } from "../../src/db/runs/attempts.ts";
 import type { RunClaim } from "../../src/db/runs/open-runs.ts";
 import type { Offer } from "../../src/providers/provider.ts";
-import type { RunTimeouts } from "../../src/runs/run-settings.ts";
+import type { RunTimeouts } from "../../src/runs/core/run-settings.ts";
 import {
   claimRun,
   createFakeProvider,

@@ -1,8 +1,9 @@
 // Tenants of a test's own, beside the one that every installation begins with.
 import { v7 } from "uuid";
 import { apiKeyHint, generateApiKey, hashApiKey } from "../../src/access/api-key.ts";
-import type { Caller as Known, Role } from "../../src/db/access/caller.ts";
-import { TOKEN_SCOPES } from "../../src/kit/token-scopes.ts";
+import { TOKEN_SCOPES } from "../../src/contract/token-scopes.ts";
+import type { Caller as Known } from "../../src/db/access/caller.ts";
+import type { Role } from "../../src/db/typed-columns.ts";
 import { type ApiCaller, createHttpCaller } from "./api-caller.ts";
 import type { TestEnvironment } from "./test-environment.ts";
 

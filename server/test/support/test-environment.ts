@@ -29,6 +29,8 @@ export type TestEnvironmentOptions = {
   processEnv?: (name: ProcessName, addresses: DependencyAddresses) => Promise<Record<string, string>>;
   /** Further variables of the environment of PostgreSQL. */
   postgresEnv?: Record<string, string>;
+  /** Where PostgreSQL keeps its data. */
+  postgresDir?: string;
   /** Settings of the engine, as `RESTATE_…` variables. */
   restateSettings?: Record<string, string>;
   cluster?: boolean;
@@ -132,7 +134,7 @@ export async function startTestEnvironment(options: TestEnvironmentOptions = {})
     components.set(
       "postgres",
       await startPostgres({
-        dataDir: join(dir, "postgres"),
+        dataDir: options.postgresDir ?? join(dir, "postgres"),
         port: port.postgres,
         settings: { max_connections: "200", ...(isVitest && WITHOUT_DISK_WAITS.postgres) },
         ...(options.postgresEnv && { environment: options.postgresEnv }),

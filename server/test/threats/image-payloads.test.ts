@@ -1,9 +1,9 @@
 // What else an image file carries is not stored: known malware, text and other formats.
 import { deflateSync } from "node:zlib";
 import { afterAll, expect, it } from "vitest";
-import { createDecoderPool } from "../../src/images/decoder-pool.ts";
-import { createImageDecoder } from "../../src/images/image-decoder.ts";
-import { findLibraryProblem } from "../../src/images/library-version.ts";
+import { createDecoderPool } from "../../src/files/images/decoder-pool.ts";
+import { createImageDecoder } from "../../src/files/images/image-decoder.ts";
+import { findLibraryProblem } from "../../src/files/images/library-version.ts";
 import { pngChunk, pngWith } from "../corpora/image-bytes.ts";
 import { validImages } from "../corpora/valid-images.ts";
 

@@ -1,4 +1,4 @@
-// `npm run drill:upgrade`: upgrades and rolls back with runs in progress.
+// `npm run drill -- upgrade`: upgrades and rolls back with runs in progress.
 import { isShort, runCampaign } from "../support/campaign.ts";
 import { rollingUpgrade } from "./rolling-upgrade.ts";
 

@@ -2,12 +2,12 @@
 import { ImageIcon, Link2 } from "lucide-react";
 import { useRef, useState } from "react";
 import { Button } from "../../parts/button.tsx";
+import fieldStyles from "../../parts/field.module.css";
 import { Icon } from "../../parts/icon.tsx";
 import { text } from "../../text/text.ts";
 import { ACCEPTED_FILES } from "../image-input.ts";
 import styles from "./image-widget.module.css";
-import { ReferenceInput } from "./reference-input.tsx";
-import type { WidgetProps } from "./widget-props.ts";
+import { controlAttributes, type WidgetProps } from "./widget-props.ts";
 
 type EmptyImageProps = WidgetProps & {
   accepts: "image" | "url" | "run";
@@ -62,5 +62,37 @@ export function EmptyImage({ accepts, uploading, onFile, onReference, ...props }
       />
       {isEntering && <ReferenceInput {...props} accepts={accepts} onReference={onReference} />}
     </>
+  );
+}
+
+type ReferenceInputProps = WidgetProps & {
+  accepts: "image" | "url" | "run";
+  onReference(words: string): Promise<void>;
+};
+
+/** The input of an image field for a URL or the ID of a run. */
+function ReferenceInput({ accepts, onReference, ...props }: ReferenceInputProps) {
+  const [words, setWords] = useState("");
+  const placeholder = accepts === "run" ? text.image.runReference : text.image.reference;
+  return (
+    <div className={styles.reference}>
+      <input
+        {...controlAttributes(props)}
+        id={`${props.id}-reference`}
+        className={fieldStyles.input}
+        aria-label={`${props.field.label}: ${placeholder}`}
+        placeholder={placeholder}
+        value={words}
+        autoComplete="off"
+        spellCheck={false}
+        onChange={(event) => setWords(event.target.value)}
+        onKeyDown={(event) => {
+          if (event.key !== "Enter" || event.metaKey || event.ctrlKey || words === "") return;
+          event.preventDefault();
+          void onReference(words);
+        }}
+      />
+      {words !== "" && <Button onClick={() => void onReference(words)}>{text.image.use}</Button>}
+    </div>
   );
 }

@@ -1,6 +1,6 @@
 // API keys and their holders. Only the digest of a key is stored. Every change is recorded in the audit log by the
 // statement that makes it.
-import type { JsonObject } from "../../kit/schemas/run.ts";
+import type { JsonObject } from "../../contract/schemas/run.ts";
 import type { Database } from "../connect.ts";
 import {
   IDEMPOTENCY_KEY_IS_FREE,
@@ -9,8 +9,9 @@ import {
   type NewIdempotencyKey,
 } from "../idempotency-keys.ts";
 import { statement } from "../statement.ts";
+import type { Role } from "../typed-columns.ts";
 import { type Actor, actorParameters } from "./audit-log.ts";
-import type { LimitHolder, Role } from "./caller.ts";
+import type { LimitHolder } from "./caller.ts";
 
 /** What authentication needs to know of a key. */
 export type KeyHolder = {
@@ -29,8 +30,6 @@ export type KeyHolder = {
   weight: number;
   tenant_limits: JsonObject;
   is_suspended: boolean;
-  /** The first of the keys that this one replaced, one by one; null if it replaced none. */
-  first_key_id: string | null;
 };
 
 const isInForce = (key: string) =>
@@ -41,14 +40,7 @@ const findHolderSql = (condition: string) => `
   select api_keys.key_id, tenant_id, user_id, members.role, api_keys.scopes, api_keys.limits,
     key_holder(api_keys.key_id, holder_ids) as holder_id, above.ancestors,
     least(api_keys.expires_at, above.expires_at) as expires_at, tenants.weight,
-    tenants.limits as tenant_limits, tenants.suspended_at is not null as is_suspended, (
-      with recursive replaced as (
-        select earlier.key_id from api_keys as earlier where earlier.replaced_by = api_keys.key_id
-        union all
-        select earlier.key_id from api_keys as earlier join replaced on earlier.replaced_by = replaced.key_id
-      )
-      select key_id from replaced order by key_id limit 1
-    ) as first_key_id
+    tenants.limits as tenant_limits, tenants.suspended_at is not null as is_suspended
   from api_keys join members using (tenant_id, user_id) join tenants using (tenant_id)
   cross join lateral (
     select coalesce(jsonb_agg(jsonb_build_object('holder_id', holder_id, 'limits', valid.limits, 'scopes', valid.scopes)
@@ -65,7 +57,7 @@ const findHolderSql = (condition: string) => `
   ) as above
   where ${condition} and ${isInForce("api_keys")} and removed_at is null and are_valid is not false`;
 
-type HolderColumns = Pick<KeyHolder, "holder_id" | "ancestors" | "expires_at" | "is_suspended" | "first_key_id">;
+type HolderColumns = Pick<KeyHolder, "holder_id" | "ancestors" | "expires_at" | "is_suspended">;
 const FIND_HOLDER = statement("keys.find_holder", findHolderSql("api_keys.digest = :digest")).columns<HolderColumns>();
 const FIND_HOLDER_BY_ID = statement(
   "keys.find_holder_by_id",

@@ -1,7 +1,7 @@
 // The audit log of changes to keys, tokens, members, tenants, models, grants and webhooks. Entries are inserted by the
 // statement that makes the change; the database numbers and chains them, and refuses to change or delete them. Entries
 // outlive the tenant, so they contain ids and settings, and no names or texts of persons.
-import type { JsonObject } from "../../kit/schemas/run.ts";
+import type { JsonObject } from "../../contract/schemas/run.ts";
 import type { Database } from "../connect.ts";
 import { statement } from "../statement.ts";
 import type { Caller } from "./caller.ts";

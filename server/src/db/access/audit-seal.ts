@@ -3,8 +3,8 @@
 // log that was rebuilt with new digests. A database that was rolled back as a whole is consistent; its head is then
 // lower than the one in the process log.
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
-import type { Clock } from "../../kit/clock.ts";
-import type { SecretKeys } from "../../kit/secret-keys.ts";
+import type { Clock } from "../../runtime/clock.ts";
+import type { SecretKeys } from "../../runtime/secret-keys.ts";
 import type { Database } from "../connect.ts";
 import {
   type AuditCheckpointRow,

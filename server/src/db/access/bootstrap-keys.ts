@@ -1,6 +1,6 @@
-// Bootstrap keys of the first tenant: the one from the settings, or the one that the first start creates. Both have
-// fixed ids, so that concurrent and repeated starts are idempotent. Every change is recorded in the audit log of the
-// first tenant.
+// Keys that are created without another key: the one from the settings, the one that the first start creates, and those
+// that an operator creates at the database. The first two have fixed ids, so that concurrent and repeated starts are
+// idempotent. Every change is recorded in the audit log of the tenant.
 import type { Database } from "../connect.ts";
 import { statement } from "../statement.ts";
 
@@ -73,4 +73,35 @@ export async function insertFirstKey(db: Database, { digest, hint }: KeyDigest):
     development_key_id: DEVELOPMENT_KEY,
   });
   return rows.length > 0;
+}
+
+const INSERT_OWNER_KEY = statement(
+  "bootstrap_keys.insert_owner",
+  `with owner as (
+     select tenant_id, user_id from members
+     where tenant_id = :tenant_id and role = 'owner' and removed_at is null order by created_at, user_id limit 1
+   ), inserted as (
+     insert into api_keys (key_id, tenant_id, user_id, name, digest, hint, scopes)
+     select :key_id, tenant_id, user_id, :name, :digest, :hint, :scopes from owner
+     returning key_id, tenant_id, user_id
+   ), audit_entry as (
+     insert into audit_log (tenant_id, user_id, action, subject, details)
+     select tenant_id, user_id, 'keys.create', key_id::text,
+       jsonb_build_object('source', 'command_line', 'name', :name, 'database_account', session_user)
+     from inserted
+   )
+   select tenant_id, user_id from inserted`,
+);
+
+/**
+ * A key of the tenant's first owner, for an operator who has the database and no key. Default: the first tenant, whose
+ * key is also that of the operator. Undefined if there is no such tenant.
+ */
+export async function insertOwnerKey(
+  db: Database,
+  { tenant_id = FIRST_TENANT, ...key }: KeyDigest & { key_id: string; name: string; tenant_id?: string | undefined },
+): Promise<{ tenant_id: string; user_id: string; scopes: string[] } | undefined> {
+  const scopes = tenant_id === FIRST_TENANT ? ALL_SCOPES : ["*"];
+  const [row] = await db.execute(INSERT_OWNER_KEY, { tenant_id, ...key, scopes });
+  return row && { ...row, scopes };
 }

@@ -1,13 +1,10 @@
 // The authenticated caller of a request: identity, role and what its credential permits.
-import type { JsonObject } from "../../kit/schemas/run.ts";
+
+import type { JsonObject } from "../../contract/schemas/run.ts";
+import type { Role, SignInMethod } from "../typed-columns.ts";
 
 /** The tenant and the user that a resource belongs to. */
 export type ResourceOwner = { tenant_id: string; user_id: string };
-
-export type Role = "owner" | "developer" | "viewer";
-
-/** How a session of the console began: with a one-time code, an API key, or an identity provider. */
-export type SignInMethod = "code" | "key" | "oidc";
 
 /**
  * A key whose limits count something. `holder_id` is its ID or, after rotations, the ID of the first key: old and new
@@ -36,8 +33,6 @@ export type Caller = ResourceOwner & {
    * `end_user` is the visitor of an app whose runs alone it sees.
    */
   token: { token_id: string; max_spend: number | null; end_user: string } | null;
-  /** The first of the keys that `key_id` replaced, one by one, by rotation. Undefined or null if there is none. */
-  first_key_id?: string | null;
   /** Set if the credential is a session of the console. `last_login_at` is null if it is not known. */
   session?: { session_id: string; method: SignInMethod; last_login_at: Date | null };
 };

@@ -2,8 +2,8 @@
 // of a session are recorded in the audit log by the statement that makes the change.
 import type { Database } from "../connect.ts";
 import { statement } from "../statement.ts";
+import type { SignInMethod } from "../typed-columns.ts";
 import { type Actor, actorParameters } from "./audit-log.ts";
-import type { SignInMethod } from "./caller.ts";
 
 export type ConsoleSessionRow = {
   session_id: string;

@@ -1,6 +1,6 @@
 // Derives the keys of one purpose from the server's secrets.
 import { hkdfSync } from "node:crypto";
-import type { SecretKeys } from "../../kit/secret-keys.ts";
+import type { SecretKeys } from "../../runtime/secret-keys.ts";
 
 /** Different keys for each purpose, all derived from the same secrets, so that none can be used in place of another. */
 export const createKeyDerivation =

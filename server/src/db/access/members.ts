@@ -1,10 +1,11 @@
 // Members of a tenant. A removed member stays as a row, so that single sign-on does not add the person again; every
 // tenant has at least one owner.
-import { Fault } from "../../faults.ts";
+import { Fault } from "../../faults/faults.ts";
 import type { Database } from "../connect.ts";
 import { statement } from "../statement.ts";
+import type { Role } from "../typed-columns.ts";
 import { type Actor, actorParameters } from "./audit-log.ts";
-import type { ResourceOwner, Role } from "./caller.ts";
+import type { ResourceOwner } from "./caller.ts";
 
 export type MemberRow = {
   user_id: string;

@@ -1,11 +1,12 @@
 // Deletions of tenants: the request, the state of the work, and the tombstone that stays. Nothing here is scoped by
 // tenant: callers have the operator's scope, or are background work.
-import type { JsonObject } from "../../kit/schemas/run.ts";
+
+import type { JsonObject } from "../../contract/schemas/run.ts";
 import type { Database } from "../connect.ts";
 import { statement } from "../statement.ts";
+import type { TenantDeletionState } from "../typed-columns.ts";
 import { type Actor, actorParameters } from "./audit-log.ts";
 
-export type TenantDeletionState = "canceling_runs" | "draining" | "deleting" | "completed";
 export type TenantDeletionRow = {
   deleted_tenant_id: string;
   state: TenantDeletionState;

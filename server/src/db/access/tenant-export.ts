@@ -1,7 +1,7 @@
 // The rows of a tenant for its export, in pages by key on one snapshot. The columns are listed one by one: digests of
 // keys, secrets of webhooks and what only the server needs are not exported.
-import type { JsonObject } from "../../kit/schemas/run.ts";
-import { STORAGE_KEY } from "../runs/asset-key.ts";
+import type { JsonObject } from "../../contract/schemas/run.ts";
+import { STORAGE_KEY } from "../asset-key.ts";
 import type { Snapshot } from "../snapshot.ts";
 import { statementVariants } from "../statement.ts";
 
@@ -40,8 +40,8 @@ const PAGED = {
   },
   budget: {
     table: "budgets",
-    columns: `holder_id, is_prepaid, available, day_limit, month_limit, total_limit, day, day_used, month, month_used,
-      total_used`,
+    columns: `holder_id, is_prepaid, available, hour_limit, day_limit, month_limit, total_limit, hour, hour_used, day, day_used,
+      month, month_used, total_used`,
     key: "holder_id",
   },
   prompt: {

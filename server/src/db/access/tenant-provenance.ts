@@ -1,5 +1,5 @@
 // The provenance settings of a tenant, for workers. The operator changes them with the tenant.
-import type { TenantProvenance } from "../../kit/schemas/access.ts";
+import type { TenantProvenance } from "../../contract/schemas/access.ts";
 import type { Database } from "../connect.ts";
 import { statement } from "../statement.ts";
 

@@ -62,7 +62,7 @@ const NOT_EXPORTED = [
     "staged_runs",
     "suspect_runs",
   ],
-  ...["audit_pending", "console_codes", "console_sessions", "indexed_runs", "run_term_counts", "run_terms"],
+  ...["audit_pending", "console_codes", "console_sessions"],
   ...["client_requests", "daily_usage", "storage_usage", "marked_runs", "run_counts", "run_index"],
   ...["archived_runs", "archived_transfers", "archived_usage"],
   ...["token_buckets", "unsuccessful_runs", "webhook_circuit_breakers", "webhook_listeners", "webhook_progress_sent"],

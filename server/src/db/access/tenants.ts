@@ -1,5 +1,5 @@
 // Tenants, for the operator. Nothing here is scoped by tenant: callers have the operator's scope.
-import type { JsonObject } from "../../kit/schemas/run.ts";
+import type { JsonObject } from "../../contract/schemas/run.ts";
 import type { Database } from "../connect.ts";
 import {
   IDEMPOTENCY_KEY_IS_FREE,

@@ -1,8 +1,8 @@
 // What the comparison after a restore reads: runs, attempts, files and charges, each in pieces of a bounded number of
 // rows.
-import type { RunStatus } from "../../kit/schemas/run.ts";
+import type { RunStatus } from "../../contract/schemas/run.ts";
+import { STORAGE_KEY } from "../asset-key.ts";
 import type { Database } from "../connect.ts";
-import { STORAGE_KEY } from "../runs/asset-key.ts";
 import type { AttemptRef } from "../runs/attempts.ts";
 import { statement } from "../statement.ts";
 

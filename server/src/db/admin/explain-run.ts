@@ -69,15 +69,16 @@ const LIST_OPERATOR_ENTRIES = statement(
 
 const LIST_BUDGETS = statement(
   "explain.list_budgets",
-  `select holder_id = '${TENANT_BUDGET_HOLDER}' as is_tenant, is_prepaid, available, day_limit, month_limit,
+  `select holder_id = '${TENANT_BUDGET_HOLDER}' as is_tenant, is_prepaid, available, hour_limit, day_limit, month_limit,
+     case when hour = hour_of(now()) then hour_used else 0 end as hour_used,
      case when day = day_of(now()) then day_used else 0 end as day_used,
      case when month = month_of(now()) then month_used else 0 end as month_used
    from budgets
-   where tenant_id = :tenant_id and is_limited and (holder_id = '${TENANT_BUDGET_HOLDER}' or holder_id in (
+   where tenant_id = :tenant_id and has_limit(budgets) and (holder_id = '${TENANT_BUDGET_HOLDER}' or holder_id in (
      select unnest(key_holders(key_id, holder_ids)) from api_keys
      where tenant_id = :tenant_id and key_id = :key_id?::uuid))
    order by holder_id`,
-).columns<{ is_tenant: boolean; day_used: number; month_used: number }>();
+).columns<{ is_tenant: boolean; hour_used: number; day_used: number; month_used: number }>();
 
 /** Undefined if there is no such run. The parts are no snapshot: a run in progress may change between them. */
 export async function readRunFacts(db: Database, runId: string) {

@@ -5,4390 +5,956 @@ import type { ColumnTypes } from "../typed-columns.ts";
 type JsonParameter = string | { readonly [key: string]: unknown };
 
 export type StatementTypes = {
-  "archive.announce_key": {
-    parameters: {
-      new_key: string;
-      batch_id: string;
-      storage_key: string;
-    };
-    row: {
-      batch_id: string;
-    };
-  };
-  "archive.delete": {
-    parameters: {
-      batch_id: string;
-    };
-    row: {
-      keys: string[] | null;
-    };
-  };
-  "archive.find_files_of_run": {
-    parameters: {
-      tenant_id: string;
-      run_id: string;
-    };
-    row: {
-      batch_id: string;
-      storage_key: string | null;
-      day: string | null;
-    };
-  };
-  "archive.insert_audit": {
-    parameters: {
-      tenant_id: string;
-      before: Date | string;
-      limit: number;
-      batch_id: string;
-    };
-    row: {
-      batch_id: string;
-      tenant_id: string;
-      day: string | null;
-    };
-  };
-  "archive.insert_runs": {
-    parameters: {
-      tenant_id: string;
-      after: string;
-      before: Date | string;
-      limit: number;
-      batch_id: string;
-    };
-    row: {
-      batch_id: string;
-      tenant_id: string;
-      day: string | null;
-      next: string | null;
-    };
-  };
-  "archive.list_audit_lines": {
-    parameters: {
-      batch_id: string;
-    };
-    row: {
-      line: string | null;
-    };
-  };
-  "archive.list_files": {
-    parameters: {
-      from: string;
-      tenant_id: string | null | undefined;
-      day: Date | string | null | undefined;
-      run_id: string | null | undefined;
-      after: string | null | undefined;
-      limit: number;
-    };
-    row: {
-      storage_key: string | null;
-      first_run_id: string | null;
-    };
-  };
-  "archive.list_open": {
-    parameters: Record<never, never>;
-    row: {
-      batch_id: string;
-      tenant_id: string;
-      kind: string;
-      day: string | null;
-    };
-  };
-  "archive.list_run_lines": {
-    parameters: {
-      batch_id: string;
-    };
-    row: {
-      line: string | null;
-    };
-  };
-  "archive.list_tenants": {
-    parameters: {
-      default_days: number;
-    };
-    row: {
-      tenant_id: string;
-      days: number | null;
-    };
-  };
-  "archive.remove_audit": {
-    parameters: {
-      batch_id: string;
-      storage_key: string;
-      sha256: string;
-      size_bytes: number;
-    };
-    row: {
-      is_removed: boolean | null;
-    };
-  };
-  "archive.remove_runs": {
-    parameters: {
-      batch_id: string;
-      storage_key: string;
-      sha256: string;
-      size_bytes: number;
-    };
-    row: {
-      is_removed: boolean | null;
-    };
-  };
-  "archive.replace_file": {
-    parameters: {
-      batch_id: string;
-      storage_key: string;
-      new_key: string;
-      sha256: string;
-      size_bytes: number;
-      outbox_id: string;
-    };
-    row: {
-      batch_id: string;
-    };
-  };
-  "archive.save_key": {
-    parameters: {
-      storage_key: string;
-      batch_id: string;
-    };
-    row: {
-      stale_keys: string[];
-    };
-  };
-  "assets.find": {
-    parameters: {
-      asset_id: string;
-    };
-    row: {
-      asset_id: string;
-      run_id: string;
-      tenant_id: string;
-      role: string;
-      storage_key: string | null;
-      media_type: string;
-      width: number;
-      height: number;
-      size_bytes: number;
-      sha256: string;
-      deleted_at: Date | null;
-    };
-  };
-  "assets.find_all": {
-    parameters: {
-      asset_ids: readonly string[];
-      tenant_id: string;
-      end_user: string | null | undefined;
-    };
-    row: {
-      asset_id: string;
-      run_id: string;
-      tenant_id: string;
-      role: string;
-      storage_key: string | null;
-      media_type: string;
-      width: number;
-      height: number;
-      size_bytes: number;
-      sha256: string;
-      deleted_at: Date | null;
-    };
-  };
-  "assets.insert_source": {
-    parameters: {
-      asset_id: string;
-      run_id: string;
-      tenant_id: string;
-      role: string;
-      storage_key: string;
-      sha256: string;
-      media_type: string;
-      width: number;
-      height: number;
-      size_bytes: number;
-    };
-    row: Record<never, never>;
-  };
-  "assets.insert_staged": {
-    parameters: {
-      asset_id: string;
-      run_id: string;
-      tenant_id: string;
-      role: string;
-      storage_key: string;
-      sha256: string;
-      media_type: string;
-      width: number;
-      height: number;
-      size_bytes: number;
-      storage_bytes_limit: number | null | undefined;
-      stored_files_limit: number | null | undefined;
-    };
-    row: {
-      asset_id: string;
-    };
-  };
-  "attempts.claim": {
-    parameters: {
-      claims: JsonParameter;
-      run_ids: readonly string[];
-      claim_seconds: number;
-    };
-    row: {
-      run_id: string;
-      canceled: boolean | null;
-      is_permitted: boolean | null;
-      is_claimed: boolean | null;
-    };
-  };
-  "attempts.expire_lease": {
-    parameters: {
-      request: JsonParameter | null | undefined;
-      run_id: string;
-      request_index: number;
-      attempt_number: number;
-      lease_token: string | null | undefined;
-    };
-    row: Record<never, never>;
-  };
-  "attempts.fail": {
-    parameters: {
-      fault: JsonParameter;
-      is_final: boolean;
-      request: JsonParameter | null | undefined;
-      run_id: string;
-      request_index: number;
-      attempt_number: number;
-      lease_token: string | null | undefined;
-    };
-    row: {
-      run_id: string;
-    };
-  };
-  "attempts.find_claimed": {
-    parameters: {
-      run_id: string;
-      request_index: number;
-      epoch: number;
-    };
-    row: {
-      run_id: string;
-      request_index: number;
-      attempt_number: number;
-      idempotency_key: string;
-      provider: string;
-      upstream: string | null;
-      state: ColumnTypes["attempts.state"];
-      send_count: number;
-      ticket: ColumnTypes["attempts.ticket"] | null;
-      fault: ColumnTypes["attempts.fault"] | null;
-      is_final: boolean;
-      spool_id: string | null;
-      lease_seconds: number | null;
-      unknown_seconds: number | null;
-      unreachable_seconds: number | null;
-      submitted_seconds: number | null;
-    };
-  };
-  "attempts.find_latest": {
-    parameters: {
-      run_id: string;
-      request_index: number;
-    };
-    row: {
-      run_id: string;
-      request_index: number;
-      attempt_number: number;
-      idempotency_key: string;
-      provider: string;
-      upstream: string | null;
-      state: ColumnTypes["attempts.state"];
-      send_count: number;
-      ticket: ColumnTypes["attempts.ticket"] | null;
-      fault: ColumnTypes["attempts.fault"] | null;
-      is_final: boolean;
-      spool_id: string | null;
-      lease_seconds: number | null;
-      unknown_seconds: number | null;
-    };
-  };
-  "attempts.find_output": {
-    parameters: {
-      run_id: string;
-      request_index: number;
-      epoch: number;
-    };
-    row: {
-      output: unknown;
-    };
-  };
-  "attempts.list": {
-    parameters: {
-      run_id: string;
-    };
-    row: {
-      request_index: number;
-      attempt_number: number;
-      provider: string;
-      upstream: string | null;
-      state: ColumnTypes["attempts.state"];
-      fault: ColumnTypes["attempts.fault"] | null;
-      request: ColumnTypes["attempts.request"] | null;
-      created_at: Date;
-      finished_at: Date | null;
-    };
-  };
-  "attempts.list_offers": {
-    parameters: {
-      run_id: string;
-      request_index: number;
-    };
-    row: {
-      provider: string;
-      upstream: string | null;
-    };
-  };
-  "attempts.mark_unknown": {
-    parameters: {
-      run_id: string;
-      request_index: number;
-      attempt_number: number;
-    };
-    row: Record<never, never>;
-  };
-  "attempts.receive_callback": {
-    parameters: {
-      callbacks: JsonParameter;
-      run_ids: readonly string[];
-    };
-    row: {
-      run_id: string;
-      provider: string;
-      state: ColumnTypes["attempts.state"];
-      wakeup_id: string | null;
-      is_saved: boolean | null;
-    };
-  };
-  "attempts.release_lease": {
-    parameters: {
-      run_id: string;
-      request_index: number;
-      attempt_number: number;
-      lease_token: string | null | undefined;
-    };
-    row: Record<never, never>;
-  };
-  "attempts.renew_lease": {
-    parameters: {
-      seconds: number;
-      run_id: string;
-      request_index: number;
-      epoch: number;
-      attempt_number: number;
-      lease_token: string | null | undefined;
-    };
-    row: {
-      run_id: string;
-    };
-  };
-  "attempts.replace_ticket": {
-    parameters: {
-      found: JsonParameter;
-      run_id: string;
-      request_index: number;
-      attempt_number: number;
-      lost: JsonParameter;
-    };
-    row: {
-      run_id: string;
-    };
-  };
-  "attempts.save_output": {
-    parameters: {
-      run_id: string;
-      request_index: number;
-      epoch: number;
-      files: JsonParameter;
-      request: JsonParameter | null | undefined;
-      attempt_number: number;
-      output: JsonParameter;
-    };
-    row: {
-      output: unknown;
-    };
-  };
-  "attempts.save_ticket": {
-    parameters: {
-      tickets: JsonParameter;
-      run_ids: readonly string[];
-    };
-    row: {
-      run_id: string;
-    };
-  };
-  "attempts.take_over": {
-    parameters: {
-      seconds: number;
-      epoch: number;
-      lease_token: string | null | undefined;
-      spool_id: string | null | undefined;
-      run_id: string;
-      request_index: number;
-      attempt_number: number;
-    };
-    row: {
-      run_id: string;
-    };
-  };
-  "audit_checkpoints.append": {
-    parameters: {
-      number: number;
-      digest: Buffer;
-      key_id: string;
-      mac: Buffer;
-      previous_number: number;
-      previous_digest: Buffer;
-      numbers: readonly number[];
-      tenant_ids: readonly string[];
-      entries: readonly number[];
-      entry_digests: readonly string[];
-      pending_entries: readonly number[];
-    };
-    row: {
-      number: number;
-    };
-  };
-  "audit_checkpoints.list": {
-    parameters: {
-      after: number;
-      limit: number;
-    };
-    row: {
-      number: number;
-      tenant_id: string;
-      entry: number;
-      entry_digest: Buffer;
-      current_digest: Buffer | null;
-      is_tenant_deleted: boolean | null;
-      is_archived: boolean | null;
-    };
-  };
-  "audit_head.find": {
-    parameters: Record<never, never>;
-    row: {
-      number: number;
-      digest: Buffer;
-      key_id: string | null;
-      mac: Buffer | null;
-    };
-  };
-  "audit_log.find_tampered": {
-    parameters: Record<never, never>;
-    row: {
-      tenant_id: string;
-      entry: number | null;
-    };
-  };
-  "audit_log.insert": {
-    parameters: {
-      tenant_id: string;
-      actor_user_id: string;
-      actor_key_id: string | null | undefined;
-      action: string;
-      subject: string;
-      details: JsonParameter;
-    };
-    row: Record<never, never>;
-  };
-  "audit_log.list": {
-    parameters: {
-      tenant_id: string;
-      before: number | null | undefined;
-      limit: number;
-    };
-    row: {
-      entry: number;
-      at: Date;
-      user_id: string;
-      key_id: string | null;
-      action: string;
-      subject: string;
-      details: ColumnTypes["audit_log.details"];
-      digest: Buffer;
-    };
-  };
-  "audit_pending.list": {
-    parameters: {
-      limit: number;
-    };
-    row: {
-      tenant_id: string;
-      pending_entry: number;
-      entry: number;
-      digest: Buffer;
-    };
-  };
-  "audit_pending.mark_uncovered": {
-    parameters: Record<never, never>;
-    row: Record<never, never>;
-  };
-  "bootstrap_keys.insert_first": {
-    parameters: {
-      key_id: string;
-      tenant_id: string;
-      user_id: string;
-      digest: Buffer;
-      hint: string;
-      scopes: readonly string[];
-      development_key_id: string;
-    };
-    row: {
-      subject: string;
-    };
-  };
-  "bootstrap_keys.upsert_development": {
-    parameters: {
-      tenant_id: string;
-      user_id: string;
-      digest: Buffer | null | undefined;
-      key_id: string;
-      hint: string | null | undefined;
-      scopes: readonly string[];
-    };
-    row: Record<never, never>;
-  };
-  "budgets.insert_token": {
-    parameters: {
-      tenant_id: string;
-      token_id: string;
-      total: number;
-      ends_at: Date | string | null | undefined;
-    };
-    row: Record<never, never>;
-  };
-  "budgets.list": {
-    parameters: {
-      tenant_id: string;
-      holders: readonly string[];
-      with_keys: boolean;
-    };
-    row: {
-      holder_id: string;
-      is_prepaid: boolean;
-      available: number;
-      day_limit: number | null;
-      month_limit: number | null;
-      total_limit: number | null;
-      total_used: number;
-      day_used: number | null;
-      month_used: number | null;
-      day_held: number | null;
-      month_held: number | null;
-      total_held: number | null;
-      key_name: string | null;
-    };
-  };
-  "circuit_breakers.claim_probe": {
-    parameters: {
-      seconds: number;
-      provider: string;
-      upstream: string;
-    };
-    row: {
-      provider: string;
-    };
-  };
-  "circuit_breakers.list": {
-    parameters: Record<never, never>;
-    row: {
-      provider: string | null;
-      upstream: string | null;
-      failures: number | null;
-      open_seconds: number | null;
-    };
-  };
-  "circuit_breakers.record_failure": {
-    parameters: {
-      provider: string;
-      upstream: string;
-      max_failures: number;
-      seconds: number;
-    };
-    row: {
-      provider: string;
-      upstream: string;
-      failures: number;
-      open_seconds: number | null;
-    };
-  };
-  "circuit_breakers.record_success": {
-    parameters: {
-      provider: string;
-      upstream: string;
-    };
-    row: Record<never, never>;
-  };
-  "client_requests.end": {
-    parameters: {
-      state: string;
-      request_id: string;
-    };
-    row: Record<never, never>;
-  };
-  "client_requests.insert": {
-    parameters: {
-      tenant_id: string;
-      fingerprint: Buffer;
-      is_retry: boolean;
-      request_id: string;
-      idempotency_key: string;
-      holder: number;
-      is_final: boolean;
-    };
-    row: {
-      idempotency_key: string;
-    };
-  };
-  "compare.list_assets": {
-    parameters: {
-      after: string;
-      since: Date | string;
-      limit: number;
-    };
-    row: {
-      asset_id: string;
-      run_id: string;
-      tenant_id: string;
-      storage_key: string | null;
-      size_bytes: number;
-      status: ColumnTypes["runs.status"];
-    };
-  };
-  "compare.list_attempts": {
-    parameters: {
-      run_ids: readonly string[];
-      provider: string;
-    };
-    row: {
-      run_id: string;
-      request_index: number;
-      attempt_number: number;
-      ticket: ColumnTypes["attempts.ticket"] | null;
-    };
-  };
-  "compare.list_charges": {
-    parameters: {
-      after: string;
-      since: Date | string;
-      limit: number;
-    };
-    row: {
-      run_id: string;
-      tenant_id: string;
-      status: ColumnTypes["runs.status"];
-      expected: number | null;
-      charged: number | null;
-    };
-  };
-  "compare.list_keys": {
-    parameters: {
-      run_ids: readonly string[];
-      keys: readonly string[];
-    };
-    row: {
-      storage_key: string | null;
-    };
-  };
-  "compare.list_runs": {
-    parameters: {
-      run_ids: readonly string[];
-    };
-    row: {
-      run_id: string | null;
-      tenant_id: string | null;
-      status: string | null;
-    };
-  };
-  "console_codes.insert": {
-    parameters: {
-      digest: Buffer;
-      tenant_id: string;
-      key_id: string;
-      expires_at: Date | string;
-    };
-    row: Record<never, never>;
-  };
-  "console_codes.take": {
-    parameters: {
-      digest: Buffer;
-      now: Date | string;
-    };
-    row: {
-      key_id: string;
-    };
-  };
-  "console_sessions.end": {
-    parameters: {
-      tenant_id: string;
-      actor_user_id: string;
-      session_id: string;
-      actor_key_id: string | null | undefined;
-    };
-    row: {
-      subject: string;
-    };
-  };
-  "console_sessions.end_by_provider": {
-    parameters: {
-      issuer: string;
-      token_id: string;
-      expires_at: Date | string;
-      provider_subject: string | null | undefined;
-      provider_session: string | null | undefined;
-    };
-    row: {
-      issuer: string;
-    };
-  };
-  "console_sessions.find": {
-    parameters: {
-      digest: Buffer;
-    };
-    row: {
-      session_id: string;
-      tenant_id: string;
-      user_id: string;
-      method: ColumnTypes["console_sessions.method"];
-      key_id: string | null;
-      issuer: string | null;
-      scopes: string[];
-      last_login_at: Date | null;
-      last_seen_at: Date;
-      created_at: Date;
-    };
-  };
-  "console_sessions.insert": {
-    parameters: {
-      replaced_digest: Buffer | null | undefined;
-      tenant_id: string;
-      user_id: string;
-      max_others: number;
-      session_id: string;
-      digest: Buffer;
-      method: string;
-      key_id: string | null | undefined;
-      issuer: string | null | undefined;
-      scopes: readonly string[];
-      last_login_at: Date | string | null | undefined;
-      created_at: Date | string;
-      provider_subject: string | null | undefined;
-      provider_session: string | null | undefined;
-    };
-    row: {
-      session_id: string;
-      tenant_id: string;
-      user_id: string;
-      method: ColumnTypes["console_sessions.method"];
-      key_id: string | null;
-      issuer: string | null;
-      scopes: string[];
-      last_login_at: Date | null;
-      last_seen_at: Date;
-      created_at: Date;
-    };
-  };
-  "console_sessions.list": {
-    parameters: {
-      tenant_id: string;
-      user_id: string;
-      created_after: Date | string;
-      seen_after: Date | string;
-      limit: number;
-    };
-    row: {
-      session_id: string;
-      tenant_id: string;
-      user_id: string;
-      method: ColumnTypes["console_sessions.method"];
-      key_id: string | null;
-      issuer: string | null;
-      scopes: string[];
-      last_login_at: Date | null;
-      last_seen_at: Date;
-      created_at: Date;
-    };
-  };
-  "console_sessions.record_use": {
-    parameters: {
-      at: Date | string;
-      session_id: string;
-    };
-    row: Record<never, never>;
-  };
-  "daily_usage.add_ended_runs": {
-    parameters: {
-      limit: number;
-      event_days: number;
-    };
-    row: {
-      is_started: boolean | null;
-      events: number | null;
-      is_backfilling: boolean | null;
-      is_outdated: boolean | null;
-      ended_run_ids: string[] | null;
-    };
-  };
-  "daily_usage.backfill": {
-    parameters: {
-      limit: number;
-    };
-    row: {
-      runs: number | null;
-    };
-  };
-  "daily_usage.clear": {
-    parameters: Record<never, never>;
-    row: Record<never, never>;
-  };
-  "daily_usage.reset": {
-    parameters: Record<never, never>;
-    row: Record<never, never>;
-  };
-  "daily_usage.start": {
-    parameters: Record<never, never>;
-    row: Record<never, never>;
-  };
-  "database.ping": {
-    parameters: Record<never, never>;
-    row: {
-      is_read_only: boolean | null;
-    };
-  };
-  "database_time.read": {
-    parameters: Record<never, never>;
-    row: {
-      time_ms: number | null;
-      up_seconds: number | null;
-    };
-  };
-  "deliveries.claim_slot": {
-    parameters: {
-      delivery_id: string;
-      destination: string;
-      host: string;
-      slots: number;
-      per_second: number;
-    };
-    row: {
-      seconds: number | null;
-    };
-  };
-  "deliveries.dispatch": {
-    parameters: {
-      slots: number;
-      per_second: number;
-      limit: number;
-    };
-    row: {
-      delivery_id: string | null;
-      tenant_id: string | null;
-      epoch: number | null;
-    };
-  };
-  "deliveries.exhaust_expired": {
-    parameters: {
-      limit: number;
-    };
-    row: {
-      delivery_id: string;
-    };
-  };
-  "deliveries.extend_claim": {
-    parameters: {
-      seconds: number;
-      delivery_id: string;
-      epoch: number;
-    };
-    row: Record<never, never>;
-  };
-  "deliveries.find": {
-    parameters: {
-      tenant_id: string;
-      delivery_id: string;
-    };
-    row: {
-      delivery_id: string;
-      tenant_id: string;
-      event_id: string;
-      run_id: string | null;
-      webhook_id: string | null;
-      type: string;
-      url: string;
-      body: string | null;
-      status: ColumnTypes["webhook_deliveries.status"];
-      attempts: number;
-      next_attempt_at: Date | null;
-      created_at: Date;
-      finished_at: Date | null;
-    };
-  };
-  "deliveries.find_statuses": {
-    parameters: {
-      tenant_id: string;
-      delivery_ids: readonly string[];
-    };
-    row: {
-      delivery_id: string;
-      status: ColumnTypes["webhook_deliveries.status"];
-    };
-  };
-  "deliveries.insert_missing": {
-    parameters: {
-      deliveries: JsonParameter;
-      expires_after_seconds: number;
-    };
-    row: {
-      count: number | null;
-    };
-  };
-  "deliveries.list": {
-    parameters: {
-      tenant_id: string;
-      limit: number;
-      webhook_id?: string | undefined;
-      run_id?: string | undefined;
-      status?: string | undefined;
-      before?: string | undefined;
-    };
-    row: {
-      delivery_id: string;
-      tenant_id: string;
-      event_id: string;
-      run_id: string | null;
-      webhook_id: string | null;
-      type: string;
-      url: string;
-      body: string | null;
-      status: ColumnTypes["webhook_deliveries.status"];
-      attempts: number;
-      next_attempt_at: Date | null;
-      created_at: Date;
-      finished_at: Date | null;
-    };
-  };
-  "deliveries.list_attempts": {
-    parameters: {
-      tenant_id: string;
-      delivery_id: string;
-    };
-    row: {
-      attempt: number;
-      started_at: Date;
-      duration_ms: number;
-      status: number | null;
-      error: string | null;
-      response: string | null;
-    };
-  };
-  "deliveries.record_attempt": {
-    parameters: {
-      delivery_id: string;
-      status: string;
-      epoch: number;
-      attempt: number;
-      started_at: Date | string;
-      duration_ms: number;
-      http_status: number | null | undefined;
-      error: string | null | undefined;
-      response: string | null | undefined;
-      wait_seconds: number | null | undefined;
-      claim_seconds: number;
-      max_failures: number;
-      max_open_seconds: number;
-      open_seconds: number;
-    };
-    row: {
-      failing_for: number | null;
-    };
-  };
-  "deliveries.renew_claim": {
-    parameters: {
-      seconds: number;
-      delivery_id: string;
-      epoch: number;
-    };
-    row: {
-      event_id: string;
-      run_id: string | null;
-      webhook_id: string | null;
-      type: string;
-      url: string;
-      body: string | null;
-      attempts: number;
-      destination: string;
-      host: string;
-      attempt_count: number;
-      seconds_until_due: number | null;
-      has_slot: boolean | null;
-      is_suspended: boolean | null;
-    };
-  };
-  "deliveries.reopen": {
-    parameters: {
-      routes: JsonParameter;
-      delivery_ids: readonly string[];
-      tenant_id: string;
-      expires_after_seconds: number;
-    };
-    row: {
-      delivery_id: string;
-    };
-  };
-  "deliveries.requeue_all": {
-    parameters: Record<never, never>;
-    row: {
-      delivery_id: string;
-    };
-  };
-  "deliveries.requeue_expired": {
-    parameters: {
-      limit: number;
-    };
-    row: {
-      delivery_id: string;
-    };
-  };
-  "deliveries.requeue_lost": {
-    parameters: {
-      delivery_ids: readonly string[];
-      epochs: readonly number[];
-    };
-    row: Record<never, never>;
-  };
-  "deliveries.return": {
-    parameters: {
-      delivery_ids: readonly string[];
-      epochs: readonly number[];
-    };
-    row: Record<never, never>;
-  };
-  "disclosures.insert": {
-    parameters: {
-      actor_user_id: string;
-      actor_key_id: string | null | undefined;
-      action: string;
-      subject: string;
-      actor_tenant_id: string;
-      reason: string;
-      tenant_ids: readonly string[];
-    };
-    row: Record<never, never>;
-  };
-  "end_figures.read": {
-    parameters: {
-      run_ids: readonly string[];
-    };
-    row: {
-      runs: unknown;
-      attempts: unknown;
-      wasted: number | null;
-    };
-  };
-  "engine_incarnation.read": {
-    parameters: Record<never, never>;
-    row: {
-      incarnation: string;
-    };
-  };
-  "engine_incarnation.save": {
-    parameters: {
-      incarnation: string;
-    };
-    row: Record<never, never>;
-  };
-  "events.delete_old": {
-    parameters: {
-      after: string;
-      days: number;
-      limit: number;
-    };
-    row: {
-      deleted: number | null;
-      last: string | null;
-    };
-  };
-  "events.find_lost_position": {
-    parameters: {
-      xact: number;
-      seq: number;
-    };
-    row: {
-      is_lost: boolean | null;
-    };
-  };
-  "events.find_restore": {
-    parameters: {
-      days: number;
-    };
-    row: {
-      is_recent: boolean | null;
-    };
-  };
-  "events.find_runs": {
-    parameters: {
-      run_ids: readonly string[];
-    };
-    row: {
-      run_id: string;
-      end_user: string | null;
-      run_type: string;
-      parent_run_id: string | null;
-      progress: number;
-      result: ColumnTypes["runs.result"] | null;
-      error: ColumnTypes["runs.error"] | null;
-      warnings: ColumnTypes["runs.warnings"];
-      metadata: ColumnTypes["runs.metadata"];
-      created_at: Date;
-      expires_at: Date | null;
-    };
-  };
-  "events.horizon": {
-    parameters: Record<never, never>;
-    row: {
-      xact: number | null;
-    };
-  };
-  "events.list_after": {
-    parameters: {
-      xact: number;
-      seq: number;
-      limit: number;
-    };
-    row: {
-      event_id: string;
-      run_id: string;
-      tenant_id: string;
-      type: string;
-      data: ColumnTypes["events.data"];
-      terminal: boolean;
-      xact: number;
-      seq: number;
-      created_at: Date;
-    };
-  };
-  "events.list_latest_of_open_runs": {
-    parameters: {
-      tenant_id: string;
-      end_user: string | null | undefined;
-      limit: number;
-      xact: number;
-      seq: number;
-    };
-    row: {
-      event_id: string;
-      run_id: string;
-      tenant_id: string;
-      type: string;
-      data: ColumnTypes["events.data"];
-      terminal: boolean;
-      xact: number;
-      seq: number;
-      created_at: Date;
-    };
-  };
-  "events.list_of_end_user": {
-    parameters: {
-      tenant_id: string;
-      xact: number;
-      seq: number;
-      end_user: string;
-      limit: number;
-    };
-    row: {
-      event_id: string;
-      run_id: string;
-      tenant_id: string;
-      type: string;
-      data: ColumnTypes["events.data"];
-      terminal: boolean;
-      xact: number;
-      seq: number;
-      created_at: Date;
-    };
-  };
-  "events.list_of_run": {
-    parameters: {
-      run_id: string;
-      tenant_id: string;
-    };
-    row: {
-      event_id: string;
-      run_id: string;
-      tenant_id: string;
-      type: string;
-      data: ColumnTypes["events.data"];
-      terminal: boolean;
-      xact: number;
-      seq: number;
-      created_at: Date;
-      is_final: boolean | null;
-    };
-  };
-  "events.list_of_tenant": {
-    parameters: {
-      tenant_id: string;
-      xact: number;
-      seq: number;
-      limit: number;
-    };
-    row: {
-      event_id: string;
-      run_id: string;
-      tenant_id: string;
-      type: string;
-      data: ColumnTypes["events.data"];
-      terminal: boolean;
-      xact: number;
-      seq: number;
-      created_at: Date;
-    };
-  };
-  "events.notice_restore": {
-    parameters: Record<never, never>;
-    row: {
-      is_restored: boolean | null;
-    };
-  };
-  "events.repair_clock": {
-    parameters: Record<never, never>;
-    row: Record<never, never>;
-  };
-  "explain.find_open": {
-    parameters: {
-      run_id: string;
-    };
-    row: {
-      lane: string;
-      epoch: number;
-      requeue_count: number;
-      dispatched_at: Date | null;
-      claim_expires_at: Date | null;
-      deadline_at: Date | null;
-      cancel_requested_at: Date | null;
-      activity: string | null;
-    };
-  };
-  "explain.find_run": {
-    parameters: {
-      run_id: string;
-    };
-    row: {
-      run_id: string;
-      tenant_id: string;
-      user_id: string;
-      key_id: string | null;
-      operation: string;
-      status: ColumnTypes["runs.status"];
-      model: string | null;
-      provider: string | null;
-      error: ColumnTypes["runs.error"] | null;
-      created_at: Date;
-      started_at: Date | null;
-      finished_at: Date | null;
-      cancel_requested_at: Date | null;
-      suspended_at: Date | null;
-    };
-  };
-  "explain.list_attempts": {
-    parameters: {
-      run_id: string;
-    };
-    row: {
-      request_index: number;
-      attempt_number: number;
-      provider: string;
-      upstream: string | null;
-      state: ColumnTypes["attempts.state"];
-      price: number | null;
-      ticket: ColumnTypes["attempts.ticket"] | null;
-      fault: ColumnTypes["attempts.fault"] | null;
-      created_at: Date;
-      lease_until: Date | null;
-      unknown_since: Date | null;
-      submitted_at: Date | null;
-      finished_at: Date | null;
-      settled_charge: number | null;
-      take_overs: number | null;
-      sends: number | null;
-    };
-  };
-  "explain.list_budgets": {
-    parameters: {
-      tenant_id: string;
-      key_id: string | null | undefined;
-    };
-    row: {
-      is_tenant: boolean | null;
-      is_prepaid: boolean;
-      available: number;
-      day_limit: number | null;
-      month_limit: number | null;
-      day_used: number | null;
-      month_used: number | null;
-    };
-  };
-  "explain.list_deliveries": {
-    parameters: {
-      run_id: string;
-    };
-    row: {
-      delivery_id: string;
-      type: string;
-      url: string;
-      status: ColumnTypes["webhook_deliveries.status"];
-      attempts: number;
-      next_attempt_at: Date | null;
-      created_at: Date;
-      finished_at: Date | null;
-      last_status: number | null;
-      last_error: string | null;
-      last_at: Date | null;
-    };
-  };
-  "explain.list_events": {
-    parameters: {
-      run_id: string;
-    };
-    row: {
-      type: string;
-      created_at: Date;
-    };
-  };
-  "explain.list_files": {
-    parameters: {
-      run_id: string;
-    };
-    row: {
-      asset_id: string;
-      role: string;
-      media_type: string;
-      size_bytes: number;
-      created_at: Date;
-      deleted_at: Date | null;
-    };
-  };
-  "explain.list_operator_entries": {
-    parameters: {
-      tenant_id: string;
-      since: Date | string;
-      run_id: string;
-    };
-    row: {
-      at: Date;
-      user_id: string;
-      action: string;
-    };
-  };
-  "explain.list_requests": {
-    parameters: {
-      run_id: string;
-    };
-    row: {
-      request_index: number;
-      activity: string | null;
-      provider: string | null;
-      submitted_at: Date | null;
-      next_poll_at: Date | null;
-      provider_unreachable_since: Date | null;
-      slot_wanted_since: Date | null;
-      claim_expires_at: Date | null;
-    };
-  };
-  "fan_out.commit": {
-    parameters: {
-      to_xact: number;
-      to_seq: number;
-      from_xact: number;
-      from_seq: number;
-      deliveries: JsonParameter;
-      expires_after_seconds: number;
-      progress_sent: JsonParameter;
-      ended_run_ids: readonly string[];
-    };
-    row: {
-      is_advanced: boolean | null;
-      inserted: number | null;
-    };
-  };
-  "fan_out.list_progress_times": {
-    parameters: {
-      run_ids: readonly string[];
-    };
-    row: {
-      run_id: string;
-      sent_at: Date;
-    };
-  };
-  "fan_out.list_runs": {
-    parameters: {
-      run_ids: readonly string[];
-      tenant_ids: readonly string[];
-    };
-    row: {
-      run_id: string;
-      end_user: string | null;
-      run_type: string;
-      parent_run_id: string | null;
-      progress: number;
-      result: ColumnTypes["runs.result"] | null;
-      error: ColumnTypes["runs.error"] | null;
-      warnings: ColumnTypes["runs.warnings"];
-      metadata: ColumnTypes["runs.metadata"];
-      created_at: Date;
-      expires_at: Date | null;
-      webhook_url: string | null;
-    };
-  };
-  "fan_out.read_cursor": {
-    parameters: Record<never, never>;
-    row: {
-      xact: number;
-      seq: number;
-    };
-  };
-  "fingerprints.find_similar": {
-    parameters: {
-      fingerprints: readonly string[];
-      tenant_id: string;
-      max_distance: number;
-    };
-    row: {
-      asset_id: string;
-      run_id: string;
-      distance: number | null;
-    };
-  };
-  "fingerprints.find_similar_of_end_user": {
-    parameters: {
-      fingerprints: readonly string[];
-      tenant_id: string;
-      end_user: string;
-      max_distance: number;
-    };
-    row: {
-      asset_id: string;
-      run_id: string;
-      distance: number | null;
-    };
-  };
-  "idempotency_keys.find": {
-    parameters: {
-      tenant_id: string;
-      key: string;
-      caller_id: string;
-      user_id: string;
-      first_key_id: string | null | undefined;
-    };
-    row: {
-      fingerprint: Buffer;
-      resource_kind: ColumnTypes["idempotency_keys.resource_kind"];
-      resource_id: string;
-    };
-  };
-  "installation.figures": {
-    parameters: Record<never, never>;
-    row: {
-      queues: unknown;
-      requests: unknown;
-      unknown_attempts: unknown;
-      open_breakers: unknown;
-      queued: number | null;
-      processing: number | null;
-      not_started: number | null;
-      requeued: number | null;
-      quarantined: number | null;
-      reserved: number | null;
-      leases_held: number | null;
-      horizon_lag: number | null;
-      fan_out_lag: number | null;
-      webhook_backlog: number | null;
-      webhook_oldest_age: number | null;
-      set_aside_events: number | null;
-      outbox_depth: number | null;
-      index_lag: number | null;
-      lock_share: number | null;
-    };
-  };
-  "keys.find": {
-    parameters: {
-      tenant_id: string;
-      key_id: string;
-      user_id: string | null | undefined;
-    };
-    row: {
-      key_id: string;
-      user_id: string;
-      name: string;
-      hint: string;
-      scopes: string[];
-      limits: ColumnTypes["api_keys.limits"];
-      created_at: Date;
-      expires_at: Date | null;
-      last_used_at: Date | null;
-      revoked_at: Date | null;
-      replaced_by: string | null;
-      holder_ids: string[];
-    };
-  };
-  "keys.find_holder": {
-    parameters: {
-      digest: Buffer;
-    };
-    row: {
-      key_id: string;
-      tenant_id: string;
-      user_id: string;
-      role: ColumnTypes["members.role"];
-      scopes: string[];
-      limits: ColumnTypes["api_keys.limits"];
-      holder_id: string | null;
-      ancestors: unknown;
-      expires_at: Date | null;
-      weight: number;
-      tenant_limits: ColumnTypes["tenants.limits"];
-      is_suspended: boolean | null;
-      first_key_id: string | null;
-    };
-  };
-  "keys.find_holder_by_id": {
-    parameters: {
-      key_id: string;
-    };
-    row: {
-      key_id: string;
-      tenant_id: string;
-      user_id: string;
-      role: ColumnTypes["members.role"];
-      scopes: string[];
-      limits: ColumnTypes["api_keys.limits"];
-      holder_id: string | null;
-      ancestors: unknown;
-      expires_at: Date | null;
-      weight: number;
-      tenant_limits: ColumnTypes["tenants.limits"];
-      is_suspended: boolean | null;
-      first_key_id: string | null;
-    };
-  };
-  "keys.insert": {
-    parameters: {
-      tenant_id: string;
-      key_id: string;
-      parent_key_id: string | null | undefined;
-      user_id: string;
-      idempotency_key: string | null | undefined;
-      fingerprint: Buffer | null | undefined;
-      caller_id: string;
-      name: string;
-      digest: Buffer;
-      hint: string;
-      scopes: readonly string[];
-      limits: JsonParameter;
-      expires_at: Date | string | null | undefined;
-      actor_user_id: string;
-      actor_key_id: string | null | undefined;
-    };
-    row: {
-      key_id: string;
-      user_id: string;
-      name: string;
-      hint: string;
-      scopes: string[];
-      limits: ColumnTypes["api_keys.limits"];
-      created_at: Date;
-      expires_at: Date | null;
-      last_used_at: Date | null;
-      revoked_at: Date | null;
-      replaced_by: string | null;
-      holder_ids: string[];
-    };
-  };
-  "keys.list": {
-    parameters: {
-      tenant_id: string;
-      before: string | null | undefined;
-      user_id: string | null | undefined;
-      limit: number;
-    };
-    row: {
-      key_id: string;
-      user_id: string;
-      name: string;
-      hint: string;
-      scopes: string[];
-      limits: ColumnTypes["api_keys.limits"];
-      created_at: Date;
-      expires_at: Date | null;
-      last_used_at: Date | null;
-      revoked_at: Date | null;
-      replaced_by: string | null;
-      holder_ids: string[];
-    };
-  };
-  "keys.list_above": {
-    parameters: {
-      tenant_id: string;
-      holder_ids: readonly string[];
-    };
-    row: {
-      scopes: string[];
-      limits: ColumnTypes["api_keys.limits"];
-      expires_at: Date | null;
-    };
-  };
-  "keys.list_places": {
-    parameters: {
-      tenant_id: string;
-      key_ids: readonly string[];
-    };
-    row: {
-      key_id: string;
-      parent_key_id: string | null;
-      descendants: number | null;
-    };
-  };
-  "keys.record_use": {
-    parameters: {
-      key_id: string;
-    };
-    row: Record<never, never>;
-  };
-  "keys.revoke": {
-    parameters: {
-      tenant_id: string;
-      key_id: string;
-      keep_children: boolean;
-      kept_key_ids: readonly string[];
-      actor_user_id: string;
-      event_id: string;
-      actor_key_id: string | null | undefined;
-    };
-    row: Record<never, never>;
-  };
-  "keys.rotate": {
-    parameters: {
-      tenant_id: string;
-      old_key_id: string;
-      expected_scopes: readonly string[];
-      key_id: string;
-      overlap_seconds: number;
-      digest: Buffer;
-      hint: string;
-      actor_user_id: string;
-      actor_key_id: string | null | undefined;
-    };
-    row: {
-      key_id: string;
-      user_id: string;
-      name: string;
-      hint: string;
-      scopes: string[];
-      limits: ColumnTypes["api_keys.limits"];
-      created_at: Date;
-      expires_at: Date | null;
-      last_used_at: Date | null;
-      revoked_at: Date | null;
-      replaced_by: string | null;
-      holder_ids: string[];
-    };
-  };
-  "keys.update": {
-    parameters: {
-      name: string | null | undefined;
-      scopes: readonly string[] | null | undefined;
-      limits: JsonParameter | null | undefined;
-      has_expires_at: boolean;
-      expires_at: Date | string | null | undefined;
-      tenant_id: string;
-      key_id: string;
-      expected_scopes: readonly string[];
-      actor_user_id: string;
-      actor_key_id: string | null | undefined;
-      audited_change: JsonParameter;
-    };
-    row: {
-      key_id: string;
-      user_id: string;
-      name: string;
-      hint: string;
-      scopes: string[];
-      limits: ColumnTypes["api_keys.limits"];
-      created_at: Date;
-      expires_at: Date | null;
-      last_used_at: Date | null;
-      revoked_at: Date | null;
-      replaced_by: string | null;
-      holder_ids: string[];
-    };
-  };
-  "leases.acquire": {
-    parameters: {
-      holder: string;
-      seconds: number;
-      names: readonly string[];
-    };
-    row: {
-      name: string;
-    };
-  };
-  "leases.count_holders": {
-    parameters: {
-      prefix: string;
-    };
-    row: {
-      count: number | null;
-    };
-  };
-  "leases.list_names": {
-    parameters: {
-      prefix: string;
-    };
-    row: {
-      name: string;
-    };
-  };
-  "leases.release": {
-    parameters: {
-      holder: string;
-    };
-    row: Record<never, never>;
-  };
-  "ledger.credit": {
-    parameters: {
-      tenant_id: string;
-      actor_tenant_id: string;
-      idempotency_key: string | null | undefined;
-      fingerprint: Buffer | null | undefined;
-      transfer_id: string;
-      caller_id: string;
-      amount: number;
-      is_prepaid: boolean;
-      actor_user_id: string;
-      actor_key_id: string | null | undefined;
-    };
-    row: {
-      tenant_id: string;
-      available: number | null;
-      is_prepaid: boolean | null;
-      is_applied: boolean | null;
-    };
-  };
-  "ledger.find_balance": {
-    parameters: {
-      tenant_id: string;
-    };
-    row: {
-      tenant_id: string;
-      available: number;
-      is_prepaid: boolean;
-    };
-  };
-  "ledger.insert_tenant_budget": {
-    parameters: {
-      tenant_id: string;
-    };
-    row: Record<never, never>;
-  };
-  "ledger.low_credits_event": {
-    parameters: {
-      event_id: string;
-    };
-    row: {
-      event_id: string;
-    };
-  };
-  "ledger_check.count_violations": {
-    parameters: {
-      from: string;
-      until: string;
-    };
-    row: {
-      unbalanced: number | null;
-      misreserved: number | null;
-      orphaned: number | null;
-      unsettled: number | null;
-      mischarged: number | null;
-    };
-  };
-  "ledger_check.find_piece_end": {
-    parameters: {
-      from: string;
-      rows: number;
-    };
-    row: {
-      until: string | null;
-    };
-  };
-  "ledger_check.list_balances": {
-    parameters: Record<never, never>;
-    row: {
-      tenant_id: string;
-      available: number;
-      is_prepaid: boolean;
-    };
-  };
-  "ledger_check.sum_balances": {
-    parameters: {
-      from: string;
-      until: string;
-    };
-    row: {
-      tenant_id: string | null;
-      amount: number | null;
-    };
-  };
-  "listeners.find": {
-    parameters: {
-      tenant_id: string;
-      listener_id: string;
-    };
-    row: {
-      listener_id: string;
-      tenant_id: string;
-      name: string;
-      created_at: Date;
-      seen_at: Date;
-    };
-  };
-  "listeners.find_event": {
-    parameters: {
-      tenant_id: string;
-      xact: number;
-      seq: number;
-    };
-    row: {
-      event_id: string;
-      run_id: string;
-      tenant_id: string;
-      type: string;
-      data: ColumnTypes["events.data"];
-      terminal: boolean;
-      xact: number;
-      seq: number;
-      created_at: Date;
-    };
-  };
-  "listeners.insert": {
-    parameters: {
-      tenant_id: string;
-      listener_id: string;
-      name: string;
-      secret_id: string;
-      secret_key_id: string;
-      sealed_secret: Buffer;
-      actor_user_id: string;
-      actor_key_id: string | null | undefined;
-    };
-    row: {
-      listener_id: string;
-      tenant_id: string;
-      name: string;
-      created_at: Date;
-      seen_at: Date;
-    };
-  };
-  "listeners.insert_test_event": {
-    parameters: {
-      event_id: string;
-      tenant_id: string;
-      data: JsonParameter;
-    };
-    row: {
-      created_at: Date;
-    };
-  };
-  "listeners.record_forward": {
-    parameters: {
-      delivery_id: string;
-      tenant_id: string;
-      event_id: string;
-      run_id: string | null | undefined;
-      listener_id: string | null | undefined;
-      type: string;
-      url: string;
-      body: string | null | undefined;
-      status: string;
-      attempt: number;
-      started_at: Date | string;
-      duration_ms: number;
-      http_status: number | null | undefined;
-      error: string | null | undefined;
-      response: string | null | undefined;
-    };
-    row: {
-      delivery_id: string;
-      tenant_id: string;
-      event_id: string;
-      run_id: string | null;
-      webhook_id: string | null;
-      type: string;
-      url: string;
-      body: string | null;
-      status: ColumnTypes["webhook_deliveries.status"];
-      attempts: number;
-      next_attempt_at: Date | null;
-      created_at: Date;
-      finished_at: Date | null;
-    };
-  };
-  "maintenance.budgets": {
-    parameters: Record<never, never>;
-    row: Record<never, never>;
-  };
-  "maintenance.client_requests": {
-    parameters: Record<never, never>;
-    row: Record<never, never>;
-  };
-  "maintenance.console_codes": {
-    parameters: Record<never, never>;
-    row: Record<never, never>;
-  };
-  "maintenance.console_sessions": {
-    parameters: Record<never, never>;
-    row: Record<never, never>;
-  };
-  "maintenance.idempotency_keys": {
-    parameters: {
-      after: Date | string;
-      days: number;
-      limit: number;
-    };
-    row: {
-      deleted: number | null;
-      last: Date | null;
-    };
-  };
-  "maintenance.leases": {
-    parameters: Record<never, never>;
-    row: Record<never, never>;
-  };
-  "maintenance.queue_start_rates": {
-    parameters: Record<never, never>;
-    row: Record<never, never>;
-  };
-  "maintenance.token_buckets": {
-    parameters: Record<never, never>;
-    row: Record<never, never>;
-  };
-  "maintenance.used_logout_tokens": {
-    parameters: Record<never, never>;
-    row: Record<never, never>;
-  };
-  "members.find_identity": {
-    parameters: {
-      user_id: string;
-      tenant_id: string;
-    };
-    row: {
-      role: ColumnTypes["members.role"];
-      is_removed: boolean | null;
-      weight: number;
-      tenant_limits: ColumnTypes["tenants.limits"];
-      is_suspended: boolean | null;
-    };
-  };
-  "members.insert": {
-    parameters: {
-      tenant_id: string;
-      user_id: string;
-      role: string;
-      name: string | null | undefined;
-      email: string | null | undefined;
-      actor_user_id: string;
-      actor_key_id: string | null | undefined;
-    };
-    row: {
-      user_id: string;
-      role: ColumnTypes["members.role"];
-      name: string | null;
-      email: string | null;
-      created_at: Date;
-      updated_at: Date;
-    };
-  };
-  "members.insert_on_first_use": {
-    parameters: {
-      tenant_id: string;
-      user_id: string;
-      role: string;
-    };
-    row: Record<never, never>;
-  };
-  "members.list": {
-    parameters: {
-      tenant_id: string;
-      after: string | null | undefined;
-      limit: number;
-    };
-    row: {
-      user_id: string;
-      role: ColumnTypes["members.role"];
-      name: string | null;
-      email: string | null;
-      created_at: Date;
-      updated_at: Date;
-    };
-  };
-  "members.mark_removed": {
-    parameters: {
-      tenant_id: string;
-      user_id: string;
-      actor_user_id: string;
-      actor_key_id: string | null | undefined;
-    };
-    row: {
-      user_id: string;
-      role: ColumnTypes["members.role"];
-      name: string | null;
-      email: string | null;
-      created_at: Date;
-      updated_at: Date;
-    };
-  };
-  "members.update": {
-    parameters: {
-      role: string | null | undefined;
-      has_name: boolean;
-      name: string | null | undefined;
-      has_email: boolean;
-      email: string | null | undefined;
-      tenant_id: string;
-      user_id: string;
-      actor_user_id: string;
-      actor_key_id: string | null | undefined;
-      audited_change: JsonParameter;
-    };
-    row: {
-      user_id: string;
-      role: ColumnTypes["members.role"];
-      name: string | null;
-      email: string | null;
-      created_at: Date;
-      updated_at: Date;
-    };
-  };
-  "model_grants.delete": {
-    parameters: {
-      model_id: string;
-      tenant_id: string;
-      user_id: string;
-      is_admin: boolean;
-      grantee_tenant_id: string;
-      grantee_user_id: string | null | undefined;
-      actor_user_id: string;
-      actor_key_id: string | null | undefined;
-    };
-    row: {
-      grant_id: string;
-      model_id: string;
-      tenant_id: string;
-      user_id: string | null;
-      created_at: Date;
-    };
-  };
-  "model_grants.insert": {
-    parameters: {
-      model_id: string;
-      tenant_id: string;
-      user_id: string;
-      is_admin: boolean;
-      grantee_tenant_id: string;
-      idempotency_key: string | null | undefined;
-      fingerprint: Buffer | null | undefined;
-      grant_id: string;
-      caller_id: string;
-      grantee_user_id: string | null | undefined;
-      actor_user_id: string;
-      actor_key_id: string | null | undefined;
-    };
-    row: {
-      grant_id: string;
-      model_id: string;
-      tenant_id: string;
-      user_id: string | null;
-      created_at: Date;
-    };
-  };
-  "model_grants.list": {
-    parameters: {
-      model_id: string;
-      tenant_id: string;
-      user_id: string;
-      is_admin: boolean;
-      before: string | null | undefined;
-      limit: number;
-    };
-    row: {
-      grant_id: string;
-      model_id: string;
-      tenant_id: string;
-      user_id: string | null;
-      created_at: Date;
-    };
-  };
-  "models.delete": {
-    parameters: {
-      model_id: string;
-      tenant_id: string;
-      user_id: string;
-      is_admin: boolean;
-      actor_user_id: string;
-      actor_key_id: string | null | undefined;
-    };
-    row: {
-      model_id: string;
-      owner: string;
-      name: string;
-      model_type: string;
-      deployment_id: string;
-      trigger_word: string | null;
-      description: string | null;
-      preview_image_url: string | null;
-      visibility: ColumnTypes["models.visibility"];
-      status: ColumnTypes["models.status"];
-      created_at: Date;
-      updated_at: Date;
-    };
-  };
-  "models.find": {
-    parameters: {
-      tenant_id: string;
-      user_id: string;
-      is_admin: boolean;
-      model_id: string;
-    };
-    row: {
-      model_id: string;
-      owner: string;
-      name: string;
-      model_type: string;
-      deployment_id: string;
-      trigger_word: string | null;
-      description: string | null;
-      preview_image_url: string | null;
-      visibility: ColumnTypes["models.visibility"];
-      status: ColumnTypes["models.status"];
-      created_at: Date;
-      updated_at: Date;
-      may_manage: boolean | null;
-    };
-  };
-  "models.find_access": {
-    parameters: {
-      model_ids: readonly string[];
-      loras: readonly string[];
-      tenant_id: string;
-      user_id: string;
-    };
-    row: {
-      usable: unknown;
-      registered_loras: string[] | null;
-    };
-  };
-  "models.insert": {
-    parameters: {
-      lora_name: string;
-      tenant_id: string;
-      user_id: string;
-      is_operator: boolean;
-      is_admin: boolean;
-      idempotency_key: string | null | undefined;
-      fingerprint: Buffer | null | undefined;
-      model_id: string;
-      caller_id: string;
-      name: string;
-      model_type: string;
-      deployment_id: string;
-      trigger_word: string | null | undefined;
-      description: string | null | undefined;
-      preview_image_url: string | null | undefined;
-      visibility: string;
-      actor_user_id: string;
-      actor_key_id: string | null | undefined;
-    };
-    row: {
-      owns_lora: boolean | null;
-      is_inserted: boolean | null;
-      model_id: string;
-      owner: string;
-      name: string;
-      model_type: string;
-      deployment_id: string;
-      trigger_word: string | null;
-      description: string | null;
-      preview_image_url: string | null;
-      visibility: ColumnTypes["models.visibility"];
-      status: ColumnTypes["models.status"];
-      created_at: Date;
-      updated_at: Date;
-    };
-  };
-  "models.list": {
-    parameters: {
-      status: string;
-      tenant_id: string;
-      granted: boolean;
-      user_id: string;
-      is_admin: boolean;
-      before: string | null | undefined;
-      model_type: string | null | undefined;
-      limit: number;
-    };
-    row: {
-      model_id: string;
-      owner: string;
-      name: string;
-      model_type: string;
-      deployment_id: string;
-      trigger_word: string | null;
-      description: string | null;
-      preview_image_url: string | null;
-      visibility: ColumnTypes["models.visibility"];
-      status: ColumnTypes["models.status"];
-      created_at: Date;
-      updated_at: Date;
-    };
-  };
-  "models.update": {
-    parameters: {
-      lora_name: string | null | undefined;
-      tenant_id: string;
-      user_id: string;
-      model_id: string;
-      is_admin: boolean;
-      name: string | null | undefined;
-      model_type: string | null | undefined;
-      deployment_id: string | null | undefined;
-      has_trigger_word: boolean;
-      trigger_word: string | null | undefined;
-      has_description: boolean;
-      description: string | null | undefined;
-      has_preview_image_url: boolean;
-      preview_image_url: string | null | undefined;
-      visibility: string | null | undefined;
-      status: string | null | undefined;
-      is_operator: boolean;
-      actor_user_id: string;
-      actor_key_id: string | null | undefined;
-      audited_change: JsonParameter;
-    };
-    row: {
-      model_id: string;
-      owner: string;
-      name: string;
-      model_type: string;
-      deployment_id: string;
-      trigger_word: string | null;
-      description: string | null;
-      preview_image_url: string | null;
-      visibility: ColumnTypes["models.visibility"];
-      status: ColumnTypes["models.status"];
-      created_at: Date;
-      updated_at: Date;
-    };
-  };
-  "notify": {
-    parameters: {
-      channel: string;
-      payload: string;
-    };
-    row: {
-      pg_notify: unknown;
-    };
-  };
-  "open_requests.claim_to_poll": {
-    parameters: {
-      provider: string;
-      limit: number;
-      every_seconds: number;
-    };
-    row: {
-      run_id: string;
-      request_index: number;
-      attempt_number: number | null;
-      provider: string | null;
-      wakeup_id: string | null;
-      ticket: ColumnTypes["open_requests.ticket"] | null;
-      unreachable_seconds: number | null;
-      submitted_seconds: number | null;
-    };
-  };
-  "open_requests.expect_resumption": {
-    parameters: {
-      run_id: string;
-      request_index: number;
-    };
-    row: Record<never, never>;
-  };
-  "open_requests.find_by_ticket": {
-    parameters: {
-      provider: string;
-      name: string;
-      value: string;
-    };
-    row: {
-      run_id: string;
-      request_index: number;
-      wakeup_id: string | null;
-    };
-  };
-  "open_requests.find_wakeup": {
-    parameters: {
-      run_id: string;
-      request_index: number;
-      attempt_number: number;
-    };
-    row: {
-      idempotency_key: string;
-      provider: string;
-      state: ColumnTypes["attempts.state"];
-      wakeup_id: string | null;
-    };
-  };
-  "open_requests.list_wakeups": {
-    parameters: {
-      run_id: string;
-    };
-    row: {
-      wakeup_id: string | null;
-    };
-  };
-  "open_requests.release": {
-    parameters: {
-      seconds: number;
-      run_id: string;
-      epoch: number;
-      request_index: number;
-    };
-    row: Record<never, never>;
-  };
-  "open_requests.save_wakeup": {
-    parameters: {
-      run_id: string;
-      epoch: number;
-      request_index: number;
-      wakeup_id: string;
-      seconds: number;
-      activity: string;
-    };
-    row: {
-      canceled: boolean | null;
-      remaining: number | null;
-    };
-  };
-  "open_requests.set_unreachable": {
-    parameters: {
-      is_unreachable: boolean;
-      run_id: string;
-      request_index: number;
-    };
-    row: Record<never, never>;
-  };
-  "open_runs.cancel": {
-    parameters: {
-      run_id: string;
-      tenant_id: string;
-      end_user: string | null | undefined;
-      is_queued_only: boolean;
-      error: JsonParameter;
-      event_id: string;
-    };
-    row: {
-      released: unknown;
-      ended: boolean | null;
-      is_requested: boolean | null;
-    };
-  };
-  "open_runs.complete": {
-    parameters: {
-      completions: JsonParameter;
-      run_ids: readonly string[];
-    };
-    row: {
-      run_id: string;
-      released: unknown;
-    };
-  };
-  "open_runs.count_of_tenant": {
-    parameters: {
-      tenant_id: string;
-    };
-    row: {
-      open: number | null;
-    };
-  };
-  "open_runs.end": {
-    parameters: {
-      run_id: string;
-      epoch: number | null | undefined;
-      status: string;
-      cost: number | null | undefined;
-      result: JsonParameter | null | undefined;
-      error: JsonParameter | null | undefined;
-      provider: string | null | undefined;
-      warnings: JsonParameter;
-      event_id: string;
-    };
-    row: {
-      run_id: string;
-      released: unknown;
-    };
-  };
-  "open_runs.installation_load": {
-    parameters: Record<never, never>;
-    row: {
-      waiting: number | null;
-      processing: number | null;
-      oldest_wait_seconds: number | null;
-      unknown_outcomes: number | null;
-      stored_bytes: number | null;
-      stored_files: number | null;
-    };
-  };
-  "open_runs.list_overdue": {
-    parameters: {
-      grace_seconds: number;
-      limit: number;
-    };
-    row: {
-      run_id: string;
-    };
-  };
-  "open_runs.pause": {
-    parameters: {
-      run_id: string;
-      epoch: number;
-    };
-    row: {
-      run_id: string;
-    };
-  };
-  "open_runs.record_progress": {
-    parameters: {
-      progress: number;
-      run_id: string;
-      event_id: string;
-    };
-    row: Record<never, never>;
-  };
-  "open_runs.renew_claim": {
-    parameters: {
-      seconds: number;
-      run_id: string;
-      epoch: number;
-    };
-    row: {
-      remaining: number | null;
-      canceled: boolean | null;
-    };
-  };
-  "open_runs.requeue_all": {
-    parameters: Record<never, never>;
-    row: {
-      run_id: string;
-    };
-  };
-  "open_runs.requeue_expired": {
-    parameters: {
-      limit: number;
-    };
-    row: {
-      run_id: string;
-      tenant_id: string;
-      epoch: number;
-    };
-  };
-  "open_runs.requeue_lost": {
-    parameters: {
-      run_ids: readonly string[];
-      epochs: readonly number[];
-    };
-    row: {
-      run_id: string;
-    };
-  };
-  "open_runs.shift_times": {
-    parameters: {
-      holder: string;
-      seconds: number;
-    };
-    row: {
-      name: string;
-    };
-  };
-  "open_runs.start": {
-    parameters: {
-      run_ids: readonly string[];
-      tenant_ids: readonly string[];
-      epochs: readonly number[];
-      event_ids: readonly string[];
-      claim_seconds: number;
-    };
-    row: {
-      run_id: string;
-      tenant_id: string;
-      user_id: string;
-      plan: ColumnTypes["runs.plan"];
-      warnings: ColumnTypes["runs.warnings"];
-      deadline_at: Date;
-      earlier_outputs: unknown;
-    };
-  };
-  "operator_entries.insert": {
-    parameters: {
-      actor_user_id: string;
-      actor_key_id: string | null | undefined;
-      action: string;
-      subject: string;
-      actor_tenant_id: string;
-      tenant_id: string;
-    };
-    row: {
-      entry: number;
-    };
-  };
-  "outbox.claim": {
-    parameters: {
-      providers: readonly string[];
-      is_included: boolean;
-      limit: number;
-    };
-    row: {
-      outbox_id: string;
-      kind: string;
-      payload: ColumnTypes["outbox.payload"];
-      attempt_count: number;
-    };
-  };
-  "outbox.delete": {
-    parameters: {
-      outbox_id: string;
-    };
-    row: Record<never, never>;
-  };
-  "pauses.delete": {
-    parameters: {
-      kind: string;
-      name: string;
-      actor_tenant_id: string;
-      actor_user_id: string;
-      actor_key_id: string | null | undefined;
-    };
-    row: {
-      kind: string;
-    };
-  };
-  "pauses.insert": {
-    parameters: {
-      kind: string;
-      name: string;
-      actor_user_id: string;
-      actor_tenant_id: string;
-      actor_key_id: string | null | undefined;
-    };
-    row: {
-      kind: string;
-    };
-  };
-  "pauses.list": {
-    parameters: Record<never, never>;
-    row: {
-      kind: string;
-      name: string;
-      paused_at: Date;
-      paused_by: string;
-    };
-  };
-  "prompts.delete": {
-    parameters: {
-      tenant_id: string;
-      prompt_id: string;
-    };
-    row: {
-      prompt_id: string;
-      name: string;
-      text: string;
-      model_type: string | null;
-      tags: string[];
-      version: number;
-      created_at: Date;
-      updated_at: Date;
-    };
-  };
-  "prompts.find": {
-    parameters: {
-      tenant_id: string;
-      prompt_id: string;
-      version: number | null | undefined;
-    };
-    row: {
-      prompt_id: string;
-      name: string;
-      text: string;
-      model_type: string | null;
-      tags: string[];
-      version: number;
-      created_at: Date;
-      updated_at: Date;
-    };
-  };
-  "prompts.insert": {
-    parameters: {
-      tenant_id: string;
-      idempotency_key: string | null | undefined;
-      fingerprint: Buffer | null | undefined;
-      prompt_id: string;
-      caller_id: string;
-      name: string;
-      text: string;
-      model_type: string | null | undefined;
-      tags: readonly string[];
-      folded_name: string;
-      folded_text: string;
-      user_id: string;
-    };
-    row: {
-      prompt_id: string;
-      name: string;
-      text: string;
-      model_type: string | null;
-      tags: string[];
-      version: number;
-      created_at: Date;
-      updated_at: Date;
-    };
-  };
-  "prompts.list": {
-    parameters: {
-      tenant_id: string;
-      before: string | null | undefined;
-      tag: string | null | undefined;
-      folded_query: string | null | undefined;
-      limit: number;
-    };
-    row: {
-      prompt_id: string;
-      name: string;
-      text: string;
-      model_type: string | null;
-      tags: string[];
-      version: number;
-      created_at: Date;
-      updated_at: Date;
-    };
-  };
-  "prompts.update": {
-    parameters: {
-      name: string | null | undefined;
-      folded_name: string | null | undefined;
-      text: string | null | undefined;
-      folded_text: string | null | undefined;
-      has_model_type: boolean;
-      model_type: string | null | undefined;
-      tags: readonly string[] | null | undefined;
-      tenant_id: string;
-      prompt_id: string;
-      version: number | null | undefined;
-      user_id: string;
-    };
-    row: {
-      prompt_id: string;
-      name: string;
-      text: string;
-      model_type: string | null;
-      tags: string[];
-      version: number;
-      created_at: Date;
-      updated_at: Date;
-    };
-  };
-  "provenance_manifests.insert": {
-    parameters: {
-      asset_id: string;
-      run_id: string;
-      tenant_id: string;
-      storage_key: string;
-      sha256: string;
-      media_type: string;
-      size_bytes: number;
-      provenance_of: string;
-      original_sha256: string;
-    };
-    row: Record<never, never>;
-  };
-  "provider_slots.claim": {
-    parameters: {
-      provider: string;
-      run_id: string;
-      epoch: number;
-      request_index: number;
-      slots: number;
-    };
-    row: {
-      is_claimed: boolean | null;
-    };
-  };
-  "provider_slots.take_token": {
-    parameters: {
-      provider: string;
-      per_minute: number;
-    };
-    row: {
-      seconds: number | null;
-    };
-  };
-  "queue.claim": {
-    parameters: {
-      tenant_ids: readonly string[];
-      lanes: readonly string[];
-      counts: readonly number[];
-      max_plan_bytes: number;
-    };
-    row: {
-      run_id: string;
-      tenant_id: string;
-      epoch: number;
-      lane: string;
-      plan: unknown;
-    };
-  };
-  "queue.lane_load": {
-    parameters: Record<never, never>;
-    row: {
-      lane: string | null;
-      working: number | null;
-      waiting_for_slot: number | null;
-      not_started: number | null;
-      oldest_wait_seconds: number | null;
-    };
-  };
-  "queue.list": {
-    parameters: Record<never, never>;
-    row: {
-      tenant_id: string | null;
-      lane: string | null;
-    };
-  };
-  "queue.list_weights": {
-    parameters: Record<never, never>;
-    row: {
-      tenant_id: string;
-      weight: number;
-    };
-  };
-  "queue.rank": {
-    parameters: {
-      tenant_id: string;
-      run_id: string;
-    };
-    row: {
-      ahead: number | null;
-      per_second: number | null;
-    };
-  };
-  "queue.return": {
-    parameters: {
-      run_ids: readonly string[];
-      epochs: readonly number[];
-    };
-    row: Record<never, never>;
-  };
-  "queue.save_start_rates": {
-    parameters: {
-      tenant_ids: readonly string[];
-      rates: readonly number[];
-    };
-    row: Record<never, never>;
-  };
-  "repair_runs.find_state": {
-    parameters: {
-      run_id: string;
-    };
-    row: {
-      tenant_id: string;
-      status: ColumnTypes["runs.status"];
-    };
-  };
-  "repair_runs.quarantine": {
-    parameters: {
-      run_id: string;
-      actor_user_id: string;
-      actor_key_id: string | null | undefined;
-      actor_tenant_id: string;
-    };
-    row: {
-      epoch: number;
-    };
-  };
-  "repair_runs.retry": {
-    parameters: {
-      seconds: number;
-      run_id: string;
-      actor_user_id: string;
-      actor_key_id: string | null | undefined;
-      actor_tenant_id: string;
-    };
-    row: {
-      epoch: number;
-    };
-  };
-  "replays.advance": {
-    parameters: {
-      xact: number;
-      seq: number;
-      events: number;
-      is_done: boolean;
-      replay_id: string;
-    };
-    row: Record<never, never>;
-  };
-  "replays.insert": {
-    parameters: {
-      replay_id: string;
-      tenant_id: string;
-      webhook_id: string;
-      from_at: Date | string;
-      to_at: Date | string;
-      only_failed: boolean;
-    };
-    row: {
-      replay_id: string;
-      tenant_id: string;
-      webhook_id: string;
-      from_at: Date;
-      to_at: Date;
-      only_failed: boolean;
-      xact: number;
-      seq: number;
-      events: number;
-      created_at: Date;
-      finished_at: Date | null;
-    };
-  };
-  "replays.list_events": {
-    parameters: {
-      tenant_id: string;
-      xact: number;
-      seq: number;
-      from_at: Date | string;
-      to_at: Date | string;
-      types: readonly string[];
-      limit: number;
-    };
-    row: {
-      event_id: string;
-      run_id: string;
-      tenant_id: string;
-      type: string;
-      data: ColumnTypes["events.data"];
-      terminal: boolean;
-      xact: number;
-      seq: number;
-      created_at: Date;
-    };
-  };
-  "replays.list_open": {
-    parameters: {
-      limit: number;
-    };
-    row: {
-      replay_id: string;
-      tenant_id: string;
-      webhook_id: string;
-      from_at: Date;
-      to_at: Date;
-      only_failed: boolean;
-      xact: number;
-      seq: number;
-      events: number;
-      created_at: Date;
-      finished_at: Date | null;
-    };
-  };
-  "replication.read": {
-    parameters: Record<never, never>;
-    row: {
-      is_configured: boolean | null;
-      synchronous_commit: string | null;
-      is_visible: boolean | null;
-      standbys: number | null;
-      synchronous_standbys: number | null;
-    };
-  };
-  "reported_outcomes.save": {
-    parameters: {
-      outcome: JsonParameter;
-      run_id: string;
-      request_index: number;
-      attempt_number: number;
-      ticket: JsonParameter;
-    };
-    row: Record<never, never>;
-  };
-  "retention.delete_orphans": {
-    parameters: {
-      keys: readonly string[];
-      seen_since: Date | string;
-    };
-    row: Record<never, never>;
-  };
-  "retention.expire_assets": {
-    parameters: {
-      run_ids: readonly string[];
-      outbox_id: string;
-    };
-    row: {
-      files: number | null;
-    };
-  };
-  "retention.list_expired": {
-    parameters: {
-      limit: number;
-    };
-    row: {
-      run_id: string;
-    };
-  };
-  "retention.list_referenced_keys": {
-    parameters: {
-      run_ids: readonly string[];
-      keys: readonly string[];
-    };
-    row: {
-      storage_key: string | null;
-    };
-  };
-  "retention.record_orphans": {
-    parameters: {
-      keys: readonly string[];
-      seconds: number;
-    };
-    row: {
-      storage_key: string;
-      is_old: boolean | null;
-    };
-  };
-  "retention.save_days": {
-    parameters: {
-      days: number;
-    };
-    row: Record<never, never>;
-  };
-  "run_index.count_by_month": {
-    parameters: {
-      tenant_id: string;
-      term: string;
-    };
-    row: {
-      month: string | null;
-      count: number | null;
-    };
-  };
-  "run_index.count_of_end_user": {
-    parameters: {
-      tenant_id: string;
-      end_user: string;
-      status: string | null | undefined;
-      run_type: string | null | undefined;
-      model: string | null | undefined;
-      provider: string | null | undefined;
-      key_id: string | null | undefined;
-      user_id: string | null | undefined;
-      error_code: string | null | undefined;
-      roots: boolean | null | undefined;
-    };
-    row: {
-      month: string | null;
-      count: number | null;
-    };
-  };
-  "run_index.find_runs": {
-    parameters: {
-      run_ids: readonly string[];
-    };
-    row: {
-      run_id: string;
-      tenant_id: string;
-      user_id: string;
-      key_id: string | null;
-      run_type: string;
-      parent_run_id: string | null;
-      model: string | null;
-      provider: string | null;
-      status: ColumnTypes["runs.status"];
-      error_code: string | null;
-      prompt: string | null;
-      created_at: Date;
-      is_deleted: boolean | null;
-    };
-  };
-  "run_index.index_runs": {
-    parameters: {
-      runs: JsonParameter;
-    };
-    row: {
-      runs: number | null;
-    };
-  };
-  "run_index.list_older": {
-    parameters: {
-      before: string;
-      limit: number;
-    };
-    row: {
-      run_id: string;
-      tenant_id: string;
-      user_id: string;
-      key_id: string | null;
-      run_type: string;
-      parent_run_id: string | null;
-      model: string | null;
-      provider: string | null;
-      status: ColumnTypes["runs.status"];
-      error_code: string | null;
-      prompt: string | null;
-      created_at: Date;
-      is_deleted: boolean | null;
-    };
-  };
-  "run_index.read_cursor": {
-    parameters: Record<never, never>;
-    row: {
-      xact: number | null;
-      seq: number | null;
-      backfill_before: string | null;
-    };
-  };
-  "run_index.save_backfill": {
-    parameters: {
-      before: string | null | undefined;
-    };
-    row: Record<never, never>;
-  };
-  "run_index.save_position": {
-    parameters: {
-      xact: number;
-      seq: number;
-    };
-    row: Record<never, never>;
-  };
-  "run_ledger.list_prices": {
-    parameters: {
-      run_id: string;
-    };
-    row: {
-      request_index: number;
-      attempt_number: number;
-      provider: string;
-      state: ColumnTypes["attempts.state"];
-      price: number | null;
-    };
-  };
-  "run_ledger.list_transfers": {
-    parameters: {
-      run_id: string;
-      tenant_id: string;
-    };
-    row: {
-      kind: string;
-      from_account: string;
-      to_account: string;
-      amount: number;
-      created_at: Date;
-    };
-  };
-  "run_marks.list": {
-    parameters: {
-      run_ids: readonly string[];
-      tenant_id: string;
-    };
-    row: {
-      run_id: string;
-      starred: boolean;
-      tags: string[];
-    };
-  };
-  "run_marks.save": {
-    parameters: {
-      run_id: string;
-      tenant_id: string;
-      end_user: string | null | undefined;
-      starred: boolean | null | undefined;
-      tags: readonly string[] | null | undefined;
-    };
-    row: {
-      starred: boolean;
-      tags: string[];
-    };
-  };
-  "run_traces.list": {
-    parameters: {
-      run_ids: readonly string[];
-    };
-    row: {
-      run_id: string;
-      traceparent: string | null;
-      created_at: Date;
-    };
-  };
-  "run_tree.list_members": {
-    parameters: {
-      tenant_id: string;
-      root_run_id: string;
-      since: string;
-      end_user: string | null | undefined;
-    };
-    row: {
-      run_id: string | null;
-      run_type: string | null;
-      status: string | null;
-      parent_run_id: string | null;
-      root_run_id: string | null;
-      model: string | null;
-      provider: string | null;
-      cost: unknown;
-      created_at: Date | null;
-      started_at: Date | null;
-      finished_at: Date | null;
-      prompt: string | null;
-      is_deleted: boolean | null;
-      outputs: unknown;
-      image_run_ids: unknown;
-      mask_run_ids: unknown;
-    };
-  };
-  "run_tree.list_references": {
-    parameters: {
-      root_run_id: string;
-      since: string;
-    };
-    row: {
-      run_id: string;
-      source_run_id: string;
-    };
-  };
-  "runs.accept": {
-    parameters: {
-      runs: JsonParameter;
-      tenant_open_limit: number | null | undefined;
-      open_limit_holders: readonly string[];
-      tenant_id: string;
-      key_open_limits: readonly number[];
-      storage_bytes_limit: number | null | undefined;
-      stored_files_limit: number | null | undefined;
-      amount: number | null | undefined;
-      budget_holders: readonly string[];
-      caller_id: string;
-      key_id: string | null | undefined;
-    };
-    row: {
-      reached: string | null;
-      reached_by: string | null;
-      open_limit_of: string | null;
-      has_free_storage: boolean | null;
-      run_id: string;
-      created_at: Date;
-    };
-  };
-  "runs.accept_upload": {
-    parameters: {
-      storage_bytes_limit: number | null | undefined;
-      stored_files_limit: number | null | undefined;
-      tenant_id: string;
-      size_bytes: number;
-      idempotency_key: string | null | undefined;
-      fingerprint: Buffer | null | undefined;
-      run_id: string;
-      caller_id: string;
-      user_id: string;
-      operation: string;
-      run_type: string;
-      inputs: JsonParameter;
-      parent_run_id: string | null | undefined;
-      root_run_id: string;
-      depth: number;
-      metadata: JsonParameter;
-      webhook_url: string | null | undefined;
-      result: JsonParameter;
-      end_user: string | null | undefined;
-      files: JsonParameter;
-      event_id: string;
-      secret_id: string | null | undefined;
-      secret_key_id: string | null | undefined;
-      sealed_secret: Buffer | null | undefined;
-      secret_days: number | null | undefined;
-    };
-    row: {
-      is_within_quota: boolean | null;
-      is_accepted: boolean | null;
-      run_id: string;
-      tenant_id: string;
-      user_id: string;
-      end_user: string | null;
-      operation: string;
-      run_type: string;
-      status: ColumnTypes["runs.status"];
-      progress: number;
-      phase: string | null;
-      parent_run_id: string | null;
-      root_run_id: string;
-      depth: number;
-      inputs: ColumnTypes["runs.inputs"];
-      given_fields: string[] | null;
-      plan: ColumnTypes["runs.plan"];
-      metadata: ColumnTypes["runs.metadata"];
-      webhook_url: string | null;
-      model: string | null;
-      provider: string | null;
-      result: ColumnTypes["runs.result"] | null;
-      error: ColumnTypes["runs.error"] | null;
-      cost: ColumnTypes["runs.cost"] | null;
-      warnings: ColumnTypes["runs.warnings"];
-      cancel_requested_at: Date | null;
-      created_at: Date;
-      updated_at: Date;
-      started_at: Date | null;
-      finished_at: Date | null;
-      expires_at: Date | null;
-      deleted_at: Date | null;
-    };
-  };
-  "runs.find": {
-    parameters: {
-      run_id: string;
-      tenant_id: string;
-      end_user: string | null | undefined;
-    };
-    row: {
-      run_id: string;
-      tenant_id: string;
-      user_id: string;
-      end_user: string | null;
-      operation: string;
-      run_type: string;
-      status: ColumnTypes["runs.status"];
-      progress: number;
-      phase: string | null;
-      parent_run_id: string | null;
-      root_run_id: string;
-      depth: number;
-      inputs: ColumnTypes["runs.inputs"];
-      given_fields: string[] | null;
-      plan: ColumnTypes["runs.plan"];
-      metadata: ColumnTypes["runs.metadata"];
-      webhook_url: string | null;
-      model: string | null;
-      provider: string | null;
-      result: ColumnTypes["runs.result"] | null;
-      error: ColumnTypes["runs.error"] | null;
-      cost: ColumnTypes["runs.cost"] | null;
-      warnings: ColumnTypes["runs.warnings"];
-      cancel_requested_at: Date | null;
-      created_at: Date;
-      updated_at: Date;
-      started_at: Date | null;
-      finished_at: Date | null;
-      expires_at: Date | null;
-      deleted_at: Date | null;
-    };
-  };
-  "runs.find_all": {
-    parameters: {
-      run_ids: readonly string[];
-      tenant_id: string;
-      end_user: string | null | undefined;
-    };
-    row: {
-      run_id: string;
-      tenant_id: string;
-      user_id: string;
-      end_user: string | null;
-      operation: string;
-      run_type: string;
-      status: ColumnTypes["runs.status"];
-      progress: number;
-      phase: string | null;
-      parent_run_id: string | null;
-      root_run_id: string;
-      depth: number;
-      inputs: ColumnTypes["runs.inputs"];
-      given_fields: string[] | null;
-      plan: ColumnTypes["runs.plan"];
-      metadata: ColumnTypes["runs.metadata"];
-      webhook_url: string | null;
-      model: string | null;
-      provider: string | null;
-      result: ColumnTypes["runs.result"] | null;
-      error: ColumnTypes["runs.error"] | null;
-      cost: ColumnTypes["runs.cost"] | null;
-      warnings: ColumnTypes["runs.warnings"];
-      cancel_requested_at: Date | null;
-      created_at: Date;
-      updated_at: Date;
-      started_at: Date | null;
-      finished_at: Date | null;
-      expires_at: Date | null;
-      deleted_at: Date | null;
-    };
-  };
-  "runs.find_window_end": {
-    parameters: {
-      tenant_id: string;
-      before: string;
-      lowest: string;
-      window: number;
-      parent_run_id?: string | null | undefined;
-      end_user?: string | undefined;
-      status?: string | null | undefined;
-    };
-    row: {
-      run_id: string;
-    };
-  };
-  "runs.list": {
-    parameters: {
-      tenant_id: string;
-      before: string;
-      lowest: string;
-      window: number;
-      status: string | null | undefined;
-      run_type: string | null | undefined;
-      parent_run_id: string | null | undefined;
-      model: string | null | undefined;
-      provider: string | null | undefined;
-      key_id: string | null | undefined;
-      user_id: string | null | undefined;
-      end_user: string | null | undefined;
-      error_code: string | null | undefined;
-      roots: boolean | null | undefined;
-      created_after: Date | string | null | undefined;
-      created_before: Date | string | null | undefined;
-      words: readonly string[] | null | undefined;
-      marks: readonly string[] | null | undefined;
-      limit: number;
-    };
-    row: {
-      run_id: string;
-      tenant_id: string;
-      user_id: string;
-      end_user: string | null;
-      operation: string;
-      run_type: string;
-      status: ColumnTypes["runs.status"];
-      progress: number;
-      phase: string | null;
-      parent_run_id: string | null;
-      root_run_id: string;
-      depth: number;
-      inputs: ColumnTypes["runs.inputs"];
-      given_fields: string[] | null;
-      plan: ColumnTypes["runs.plan"];
-      metadata: ColumnTypes["runs.metadata"];
-      webhook_url: string | null;
-      model: string | null;
-      provider: string | null;
-      result: ColumnTypes["runs.result"] | null;
-      error: ColumnTypes["runs.error"] | null;
-      cost: ColumnTypes["runs.cost"] | null;
-      warnings: ColumnTypes["runs.warnings"];
-      cancel_requested_at: Date | null;
-      created_at: Date;
-      updated_at: Date;
-      started_at: Date | null;
-      finished_at: Date | null;
-      expires_at: Date | null;
-      deleted_at: Date | null;
-    };
-  };
-  "runs.list_cancelable": {
-    parameters: {
-      tenant_id: string;
-      status: string;
-      end_user: string | null | undefined;
-      run_type: string | null | undefined;
-      model: string | null | undefined;
-      key_id: string | null | undefined;
-      user_id: string | null | undefined;
-      created_before: Date | string | null | undefined;
-      limit: number;
-    };
-    row: {
-      run_id: string;
-    };
-  };
-  "runs.list_ended": {
-    parameters: {
-      run_ids: readonly string[];
-    };
-    row: {
-      run_id: string;
-    };
-  };
-  "runs.list_found": {
-    parameters: {
-      run_ids: readonly string[];
-      tenant_id: string;
-      status: string | null | undefined;
-      run_type: string | null | undefined;
-      parent_run_id: string | null | undefined;
-      model: string | null | undefined;
-      provider: string | null | undefined;
-      key_id: string | null | undefined;
-      user_id: string | null | undefined;
-      end_user: string | null | undefined;
-      error_code: string | null | undefined;
-      roots: boolean | null | undefined;
-      created_after: Date | string | null | undefined;
-      created_before: Date | string | null | undefined;
-    };
-    row: {
-      run_id: string;
-      tenant_id: string;
-      user_id: string;
-      end_user: string | null;
-      operation: string;
-      run_type: string;
-      status: ColumnTypes["runs.status"];
-      progress: number;
-      phase: string | null;
-      parent_run_id: string | null;
-      root_run_id: string;
-      depth: number;
-      inputs: ColumnTypes["runs.inputs"];
-      given_fields: string[] | null;
-      plan: ColumnTypes["runs.plan"];
-      metadata: ColumnTypes["runs.metadata"];
-      webhook_url: string | null;
-      model: string | null;
-      provider: string | null;
-      result: ColumnTypes["runs.result"] | null;
-      error: ColumnTypes["runs.error"] | null;
-      cost: ColumnTypes["runs.cost"] | null;
-      warnings: ColumnTypes["runs.warnings"];
-      cancel_requested_at: Date | null;
-      created_at: Date;
-      updated_at: Date;
-      started_at: Date | null;
-      finished_at: Date | null;
-      expires_at: Date | null;
-      deleted_at: Date | null;
-    };
-  };
-  "runs.search": {
-    parameters: {
-      tenant_id: string;
-      terms: readonly string[];
-      before: string;
-      lowest: string;
-      limit: number;
-      max_entries: number;
-    };
-    row: {
-      run_ids: string[] | null;
-      next_before: string | null;
-    };
-  };
-  "runs.search_marked": {
-    parameters: {
-      tenant_id: string;
-      terms: readonly string[];
-      marks: readonly string[];
-      before: string;
-      lowest: string;
-      limit: number;
-      max_lookups: number;
-    };
-    row: {
-      run_ids: string[] | null;
-      next_before: string | null;
-    };
-  };
-  "runs.tombstone": {
-    parameters: {
-      run_id: string;
-      tenant_id: string;
-      end_user: string | null | undefined;
-      outbox_id: string;
-    };
-    row: {
-      run_id: string;
-    };
-  };
-  "set_aside_events.claim_due": {
-    parameters: {
-      retry_seconds: number;
-      limit: number;
-    };
-    row: {
-      event_id: string;
-      run_id: string;
-    };
-  };
-  "set_aside_events.count": {
-    parameters: Record<never, never>;
-    row: {
-      events: number | null;
-      tenants: number | null;
-      reason: string | null;
-    };
-  };
-  "set_aside_events.delete": {
-    parameters: {
-      event_id: string;
-    };
-    row: Record<never, never>;
-  };
-  "set_aside_events.find_event": {
-    parameters: {
-      run_id: string;
-      event_id: string;
-    };
-    row: {
-      event_id: string;
-      run_id: string;
-      tenant_id: string;
-      type: string;
-      data: ColumnTypes["events.data"];
-      terminal: boolean;
-      xact: number;
-      seq: number;
-      created_at: Date;
-    };
-  };
-  "set_aside_events.insert": {
-    parameters: {
-      to_xact: number;
-      to_seq: number;
-      from_xact: number;
-      from_seq: number;
-      event_id: string;
-      run_id: string;
-      tenant_id: string;
-      type: string;
-      reason: string;
-    };
-    row: {
-      is_advanced: boolean | null;
-    };
-  };
-  "set_aside_events.list": {
-    parameters: {
-      limit: number;
-    };
-    row: {
-      event_id: string;
-      run_id: string;
-      tenant_id: string;
-      type: string;
-      reason: string;
-      retry_at: Date;
-    };
-  };
-  "set_aside_events.record": {
-    parameters: {
-      event_id: string;
-      run_id: string;
-      tenant_id: string;
-      type: string;
-      reason: string;
-    };
-    row: Record<never, never>;
-  };
-  "set_aside_events.record_reason": {
-    parameters: {
-      reason: string;
-      event_id: string;
-    };
-    row: Record<never, never>;
-  };
-  "set_aside_events.skip": {
-    parameters: {
-      event_id: string;
-      actor_user_id: string;
-      actor_key_id: string | null | undefined;
-      actor_tenant_id: string;
-    };
-    row: {
-      event_id: string;
-    };
-  };
-  "spooled_attempts.find": {
-    parameters: {
-      run_id: string;
-      request_index: number;
-      attempt_number: number;
-    };
-    row: {
-      tenant_id: string;
-      epoch: number;
-      is_unresolved: boolean | null;
-      lease_seconds: number | null;
-      is_quarantined: boolean | null;
-    };
-  };
-  "staged_runs.discard": {
-    parameters: {
-      asset_ids: readonly string[];
-      run_id: string;
-    };
-    row: Record<never, never>;
-  };
-  "staged_runs.insert": {
-    parameters: {
-      run_id: string;
-      tenant_id: string;
-    };
-    row: Record<never, never>;
-  };
-  "staged_runs.sweep": {
-    parameters: {
-      age_seconds: number;
-      limit: number;
-      outbox_id: string;
-    };
-    row: {
-      due: number | null;
-      abandoned: number | null;
-    };
-  };
-  "storage_check.list_counted": {
-    parameters: Record<never, never>;
-    row: {
-      tenant_id: string;
-      bytes: number | null;
-      files: number | null;
-    };
-  };
-  "storage_check.sum_piece": {
-    parameters: {
-      after: string;
-      rows: number;
-    };
-    row: {
-      tenant_id: string;
-      bytes: number | null;
-      files: number | null;
-      last: string | null;
-    };
-  };
-  "storage_usage.read": {
-    parameters: {
-      tenant_id: string;
-    };
-    row: {
-      bytes: number | null;
-      files: number | null;
-    };
-  };
-  "suspect_runs.acquire": {
-    parameters: {
-      seconds: number;
-      run_id: string;
-    };
-    row: {
-      is_acquired: boolean | null;
-      is_quarantined: boolean | null;
-      held_seconds: number | null;
-    };
-  };
-  "suspect_runs.count_deaths": {
-    parameters: {
-      run_ids: readonly string[];
-      were_apart: readonly boolean[];
-      hold_seconds: number;
-      max_deaths: number;
-    };
-    row: {
-      run_id: string;
-      deaths: number;
-      is_quarantined: boolean | null;
-    };
-  };
-  "suspect_runs.list": {
-    parameters: Record<never, never>;
-    row: {
-      run_id: string;
-      held_seconds: number | null;
-    };
-  };
-  "suspect_runs.release": {
-    parameters: {
-      run_id: string;
-    };
-    row: Record<never, never>;
-  };
-  "suspension.read": {
-    parameters: {
-      tenant_id: string;
-    };
-    row: {
-      is_suspended: boolean | null;
-    };
-  };
-  "tenant_deletion.delete_audit_log": {
-    parameters: {
-      tenant_id: string;
-    };
-    row: {
-      deleted: number | null;
-    };
-  };
-  "tenant_deletion.delete_deliveries": {
-    parameters: {
-      delivery_ids: readonly string[];
-      tenant_id: string;
-    };
-    row: {
-      deleted: number | null;
-    };
-  };
-  "tenant_deletion.delete_rows": {
-    parameters: {
-      tenant_id: string;
-      limit: number;
-    };
-    row: {
-      deleted: number | null;
-    };
-  };
-  "tenant_deletion.delete_runs": {
-    parameters: {
-      run_ids: readonly string[];
-      tenant_id: string;
-    };
-    row: {
-      deleted: number | null;
-    };
-  };
-  "tenant_deletion.list_deliveries": {
-    parameters: {
-      tenant_id: string;
-      limit: number;
-    };
-    row: {
-      id: string;
-      is_recent: boolean | null;
-    };
-  };
-  "tenant_deletion.list_runs": {
-    parameters: {
-      tenant_id: string;
-      limit: number;
-    };
-    row: {
-      id: string;
-      is_recent: boolean | null;
-    };
-  };
-  "tenant_deletion.retire_lora_names": {
-    parameters: {
-      tenant_id: string;
-    };
-    row: {
-      deleted: number | null;
-    };
-  };
-  "tenant_deletions.add_objects": {
-    parameters: {
-      objects: number;
-      bytes: number;
-      tenant_id: string;
-    };
-    row: Record<never, never>;
-  };
-  "tenant_deletions.complete": {
-    parameters: {
-      tenant_id: string;
-    };
-    row: {
-      deleted_tenant_id: string;
-    };
-  };
-  "tenant_deletions.find": {
-    parameters: {
-      tenant_id: string;
-    };
-    row: {
-      deleted_tenant_id: string;
-      state: ColumnTypes["tenant_deletions.state"];
-      requested_at: Date;
-      completed_at: Date | null;
-      deleted_rows: ColumnTypes["tenant_deletions.deleted_rows"];
-      ledger: ColumnTypes["tenant_deletions.ledger"];
-      deleted_objects: number;
-      deleted_bytes: number;
-      audit_digest: Buffer | null;
-      digest: Buffer | null;
-    };
-  };
-  "tenant_deletions.insert": {
-    parameters: {
-      tenant_id: string;
-      actor_tenant_id: string;
-      actor_user_id: string;
-      actor_key_id: string | null | undefined;
-    };
-    row: {
-      deleted_tenant_id: string;
-      state: ColumnTypes["tenant_deletions.state"];
-      requested_at: Date;
-      completed_at: Date | null;
-      deleted_rows: ColumnTypes["tenant_deletions.deleted_rows"];
-      ledger: ColumnTypes["tenant_deletions.ledger"];
-      deleted_objects: number;
-      deleted_bytes: number;
-      audit_digest: Buffer | null;
-      digest: Buffer | null;
-    };
-  };
-  "tenant_deletions.keep_suspended": {
-    parameters: {
-      tenant_id: string;
-    };
-    row: Record<never, never>;
-  };
-  "tenant_deletions.list_open": {
-    parameters: Record<never, never>;
-    row: {
-      tenant_id: string;
-      state: ColumnTypes["tenant_deletions.state"];
-      seconds_in_state: number | null;
-    };
-  };
-  "tenant_deletions.set_state": {
-    parameters: {
-      state: string;
-      tenant_id: string;
-    };
-    row: Record<never, never>;
-  };
-  "tenant_export.list": {
-    parameters: {
-      tenant_id: string;
-      after?: string | undefined;
-      limit: number;
-      after_xact?: number | undefined;
-      after_seq?: number | undefined;
-    };
-    row: {
-      key: string | null;
-      data: unknown;
-    };
-  };
-  "tenant_export.list_nested": {
-    parameters: {
-      parent_ids: readonly string[];
-    };
-    row: {
-      data: unknown;
-    };
-  };
-  "tenant_open_runs.count_cancellations": {
-    parameters: {
-      tenant_id: string;
-      attempts: number;
-    };
-    row: {
-      jobs: number | null;
-    };
-  };
-  "tenant_open_runs.list": {
-    parameters: {
-      grace_seconds: number;
-      tenant_id: string;
-      limit: number;
-    };
-    row: {
-      run_id: string;
-      is_cancel_requested: boolean | null;
-      is_stuck: boolean | null;
-    };
-  };
-  "tenants.find": {
-    parameters: {
-      tenant_id: string;
-    };
-    row: {
-      tenant_id: string;
-      name: string;
-      weight: number;
-      limits: ColumnTypes["tenants.limits"];
-      retention_days: number | null;
-      archive_after_days: number | null;
-      provenance: ColumnTypes["tenants.provenance"] | null;
-      suspended_at: Date | null;
-      created_at: Date;
-      updated_at: Date;
-    };
-  };
-  "tenants.find_provenance": {
-    parameters: {
-      tenant_id: string;
-    };
-    row: {
-      provenance: ColumnTypes["tenants.provenance"] | null;
-    };
-  };
-  "tenants.insert": {
-    parameters: {
-      actor_tenant_id: string;
-      idempotency_key: string | null | undefined;
-      fingerprint: Buffer | null | undefined;
-      tenant_id: string;
-      caller_id: string;
-      name: string;
-      weight: number;
-      limits: JsonParameter;
-      retention_days: number | null | undefined;
-      owner_user_id: string;
-      owner_name: string | null | undefined;
-      owner_email: string | null | undefined;
-      key_id: string;
-      key_name: string;
-      digest: Buffer;
-      hint: string;
-      scopes: readonly string[];
-      actor_user_id: string;
-      actor_key_id: string | null | undefined;
-    };
-    row: {
-      tenant_id: string;
-      name: string;
-      weight: number;
-      limits: ColumnTypes["tenants.limits"];
-      retention_days: number | null;
-      archive_after_days: number | null;
-      provenance: ColumnTypes["tenants.provenance"] | null;
-      suspended_at: Date | null;
-      created_at: Date;
-      updated_at: Date;
-    };
-  };
-  "tenants.list": {
-    parameters: {
-      before: string | null | undefined;
-      limit: number;
-    };
-    row: {
-      tenant_id: string;
-      name: string;
-      weight: number;
-      limits: ColumnTypes["tenants.limits"];
-      retention_days: number | null;
-      archive_after_days: number | null;
-      provenance: ColumnTypes["tenants.provenance"] | null;
-      suspended_at: Date | null;
-      created_at: Date;
-      updated_at: Date;
-    };
-  };
-  "tenants.update": {
-    parameters: {
-      tenant_id: string;
-      name: string | null | undefined;
-      weight: number | null | undefined;
-      limits: JsonParameter | null | undefined;
-      suspended: boolean | null | undefined;
-      has_retention_days: boolean;
-      retention_days: number | null | undefined;
-      has_archive_after_days: boolean;
-      archive_after_days: number | null | undefined;
-      has_provenance: boolean;
-      provenance: JsonParameter | null | undefined;
-      actor_user_id: string;
-      actor_key_id: string | null | undefined;
-      change: JsonParameter;
-    };
-    row: {
-      tenant_id: string;
-      name: string;
-      weight: number;
-      limits: ColumnTypes["tenants.limits"];
-      retention_days: number | null;
-      archive_after_days: number | null;
-      provenance: ColumnTypes["tenants.provenance"] | null;
-      suspended_at: Date | null;
-      created_at: Date;
-      updated_at: Date;
-    };
-  };
-  "token_buckets.take": {
-    parameters: {
-      buckets: readonly string[];
-      capacities: readonly number[];
-      per_second: readonly number[];
-      wanted: readonly number[];
-      returned: readonly number[];
-    };
-    row: {
-      granted: number | null;
-      remaining: number | null;
-    };
-  };
-  "unknown_outcomes.list": {
-    parameters: {
-      before: string | null | undefined;
-      limit: number;
-    };
-    row: {
-      run_id: string;
-      request_index: number;
-      attempt_number: number;
-      provider: string;
-      upstream: string | null;
-      idempotency_key: string;
-      price: number | null;
-      unknown_since: Date | null;
-      tenant_id: string;
-      operation: string;
-      status: ColumnTypes["runs.status"];
-    };
-  };
-  "unknown_outcomes.settle": {
-    parameters: {
-      charge: number;
-      run_id: string;
-      request_index: number;
-      attempt_number: number;
-      transfer_id: string;
-      actor_user_id: string;
-      actor_key_id: string | null | undefined;
-      actor_tenant_id: string;
-    };
-    row: {
-      recorded: number | null;
-    };
-  };
-  "usage.sum": {
-    parameters: {
-      tenant_id: string;
-      from: Date | string;
-      to: Date | string;
-      limit: number;
-    };
-    row: {
-      runs: number | null;
-      completed: number | null;
-      failed: number | null;
-      canceled: number | null;
-      amount: number | null;
-      unpriced: number | null;
-      day?: string | null | undefined;
-      key_id?: string | null | undefined;
-      model?: string | null | undefined;
-      operation?: string | null | undefined;
-    };
-  };
-  "webhook_secrets.insert_if_missing": {
-    parameters: {
-      tenant_id: string;
-      owner_id: string;
-      secret_id: string;
-      key_id: string;
-      sealed: Buffer;
-    };
-    row: Record<never, never>;
-  };
-  "webhook_secrets.list_active": {
-    parameters: {
-      tenant_id: string;
-      owner_id: string;
-      limit: number;
-    };
-    row: {
-      tenant_id: string;
-      owner_id: string;
-      secret_id: string;
-      key_id: string;
-      sealed: Buffer;
-    };
-  };
-  "webhook_secrets.list_other_keys": {
-    parameters: {
-      key_id: string;
-      tenant_id: string;
-      owner_id: string;
-      secret_id: string;
-      limit: number;
-    };
-    row: {
-      tenant_id: string;
-      owner_id: string;
-      secret_id: string;
-      key_id: string;
-      sealed: Buffer;
-    };
-  };
-  "webhook_secrets.reseal": {
-    parameters: {
-      key_id: string;
-      sealed: Buffer;
-      tenant_id: string;
-      owner_id: string;
-      secret_id: string;
-    };
-    row: Record<never, never>;
-  };
-  "webhook_secrets.rotate": {
-    parameters: {
-      overlap_seconds: number;
-      tenant_id: string;
-      owner_id: string;
-      secret_id: string;
-      key_id: string;
-      sealed: Buffer;
-      actor_user_id: string;
-      actor_key_id: string | null | undefined;
-      action: string;
-      subject: string;
-    };
-    row: {
-      ends_at: Date | null;
-    };
-  };
-  "webhooks.delete": {
-    parameters: {
-      tenant_id: string;
-      webhook_id: string;
-      actor_user_id: string;
-      actor_key_id: string | null | undefined;
-    };
-    row: {
-      webhook_id: string;
-      tenant_id: string;
-      url: string;
-      events: string[];
-      description: string | null;
-      enabled: boolean;
-      disabled_reason: ColumnTypes["webhook_endpoints.disabled_reason"] | null;
-      disabled_at: Date | null;
-      failing_since: Date | null;
-      created_at: Date;
-      updated_at: Date;
-    };
-  };
-  "webhooks.delete_attempts": {
-    parameters: {
-      after: string;
-      days: number;
-      limit: number;
-    };
-    row: {
-      deleted: number | null;
-      last: string | null;
-    };
-  };
-  "webhooks.delete_breakers": {
-    parameters: Record<never, never>;
-    row: Record<never, never>;
-  };
-  "webhooks.delete_deliveries": {
-    parameters: {
-      after: string;
-      days: number;
-      limit: number;
-    };
-    row: {
-      deleted: number | null;
-      last: string | null;
-    };
-  };
-  "webhooks.delete_progress": {
-    parameters: Record<never, never>;
-    row: Record<never, never>;
-  };
-  "webhooks.delete_replays": {
-    parameters: {
-      days: number;
-    };
-    row: Record<never, never>;
-  };
-  "webhooks.delete_secrets": {
-    parameters: {
-      after: Date | string;
-      limit: number;
-    };
-    row: {
-      deleted: number | null;
-      last: Date | null;
-    };
-  };
-  "webhooks.delete_set_aside_events": {
-    parameters: {
-      days: number;
-    };
-    row: Record<never, never>;
-  };
-  "webhooks.disable": {
-    parameters: {
-      reason: string;
-      tenant_id: string;
-      webhook_id: string;
-      event_id: string;
-    };
-    row: {
-      webhook_id: string;
-    };
-  };
-  "webhooks.find": {
-    parameters: {
-      tenant_id: string;
-      webhook_id: string;
-    };
-    row: {
-      webhook_id: string;
-      tenant_id: string;
-      url: string;
-      events: string[];
-      description: string | null;
-      enabled: boolean;
-      disabled_reason: ColumnTypes["webhook_endpoints.disabled_reason"] | null;
-      disabled_at: Date | null;
-      failing_since: Date | null;
-      created_at: Date;
-      updated_at: Date;
-    };
-  };
-  "webhooks.insert": {
-    parameters: {
-      tenant_id: string;
-      idempotency_key: string | null | undefined;
-      fingerprint: Buffer | null | undefined;
-      webhook_id: string;
-      caller_id: string;
-      url: string;
-      events: readonly string[];
-      description: string | null | undefined;
-      secret_id: string;
-      secret_key_id: string;
-      sealed_secret: Buffer;
-      actor_user_id: string;
-      actor_key_id: string | null | undefined;
-    };
-    row: {
-      webhook_id: string;
-      tenant_id: string;
-      url: string;
-      events: string[];
-      description: string | null;
-      enabled: boolean;
-      disabled_reason: ColumnTypes["webhook_endpoints.disabled_reason"] | null;
-      disabled_at: Date | null;
-      failing_since: Date | null;
-      created_at: Date;
-      updated_at: Date;
-    };
-  };
-  "webhooks.list": {
-    parameters: {
-      tenant_id: string;
-      before: string | null | undefined;
-      limit: number;
-    };
-    row: {
-      webhook_id: string;
-      tenant_id: string;
-      url: string;
-      events: string[];
-      description: string | null;
-      enabled: boolean;
-      disabled_reason: ColumnTypes["webhook_endpoints.disabled_reason"] | null;
-      disabled_at: Date | null;
-      failing_since: Date | null;
-      created_at: Date;
-      updated_at: Date;
-    };
-  };
-  "webhooks.list_enabled": {
-    parameters: {
-      tenant_ids: readonly string[];
-    };
-    row: {
-      webhook_id: string;
-      tenant_id: string;
-      url: string;
-      events: string[];
-      description: string | null;
-      enabled: boolean;
-      disabled_reason: ColumnTypes["webhook_endpoints.disabled_reason"] | null;
-      disabled_at: Date | null;
-      failing_since: Date | null;
-      created_at: Date;
-      updated_at: Date;
-    };
-  };
-  "webhooks.update": {
-    parameters: {
-      url: string | null | undefined;
-      events: readonly string[] | null | undefined;
-      has_description: boolean;
-      description: string | null | undefined;
-      enabled: boolean | null | undefined;
-      tenant_id: string;
-      webhook_id: string;
-      host: string | null | undefined;
-      actor_user_id: string;
-      actor_key_id: string | null | undefined;
-      change: JsonParameter;
-    };
-    row: {
-      webhook_id: string;
-      tenant_id: string;
-      url: string;
-      events: string[];
-      description: string | null;
-      enabled: boolean;
-      disabled_reason: ColumnTypes["webhook_endpoints.disabled_reason"] | null;
-      disabled_at: Date | null;
-      failing_since: Date | null;
-      created_at: Date;
-      updated_at: Date;
-    };
-  };
-  "workers.delete": {
-    parameters: {
-      worker_id: string;
-    };
-    row: Record<never, never>;
-  };
-  "workers.delete_silent": {
-    parameters: Record<never, never>;
-    row: Record<never, never>;
-  };
-  "workers.list": {
-    parameters: Record<never, never>;
-    row: {
-      worker_id: string;
-      host: string;
-      version: string;
-      url: string;
-      state: string;
-      runs: number;
-      started_at: Date;
-      draining_since: Date | null;
-    };
-  };
-  "workers.report": {
-    parameters: {
-      worker_id: string;
-      host: string;
-      version: string;
-      url: string;
-      state: string;
-      runs: number;
-    };
-    row: {
-      is_paused: boolean | null;
-      time_ms: number | null;
-      up_seconds: number | null;
-    };
-  };
+  "archive.announce_key": { parameters: { new_key: string; batch_id: string; storage_key: string };
+    row: { batch_id: string } };
+  "archive.delete": { parameters: { batch_id: string }; row: { keys: string[] | null } };
+  "archive.find_files_of_run": { parameters: { tenant_id: string; run_id: string }; row: { batch_id: string;
+    storage_key: string | null; day: string | null } };
+  "archive.has_key": { parameters: { batch_id: string; storage_key: string }; row: { batch_id: string } };
+  "archive.insert_audit": { parameters: { tenant_id: string; before: Date | string; limit: number;
+    batch_id: string }; row: { batch_id: string; tenant_id: string; day: string | null } };
+  "archive.insert_runs": { parameters: { tenant_id: string; after: string; before: Date | string;
+    limit: number; batch_id: string }; row: { batch_id: string; tenant_id: string; day: string | null;
+    next: string | null } };
+  "archive.list_audit_lines": { parameters: { batch_id: string }; row: { line: string | null } };
+  "archive.list_files": { parameters: { from: string; tenant_id: string | null | undefined;
+    day: Date | string | null | undefined; run_id: string | null | undefined;
+    after: string | null | undefined; limit: number }; row: { storage_key: string | null;
+    first_run_id: string | null } };
+  "archive.list_open": { parameters: Record<never, never>; row: { batch_id: string; tenant_id: string;
+    kind: string; day: string | null } };
+  "archive.list_run_lines": { parameters: { batch_id: string }; row: { line: string | null } };
+  "archive.list_tenants": { parameters: { default_days: number }; row: { tenant_id: string;
+    days: number | null } };
+  "archive.remove_audit": { parameters: { batch_id: string; storage_key: string; sha256: string;
+    size_bytes: number }; row: { is_removed: boolean | null } };
+  "archive.remove_runs": { parameters: { batch_id: string; storage_key: string; sha256: string;
+    size_bytes: number }; row: { is_removed: boolean | null } };
+  "archive.replace_file": { parameters: { batch_id: string; storage_key: string; new_key: string;
+    sha256: string; size_bytes: number; outbox_id: string }; row: { batch_id: string } };
+  "archive.save_key": { parameters: { storage_key: string; batch_id: string };
+    row: { stale_keys: string[] } };
+  "assets.find": { parameters: { asset_id: string }; row: { asset_id: string; run_id: string;
+    tenant_id: string; role: string; storage_key: string | null; media_type: string; width: number;
+    height: number; size_bytes: number; sha256: string; deleted_at: Date | null } };
+  "assets.find_all": { parameters: { asset_ids: readonly string[]; tenant_id: string;
+    end_user: string | null | undefined }; row: { asset_id: string; run_id: string; tenant_id: string;
+    role: string; storage_key: string | null; media_type: string; width: number; height: number;
+    size_bytes: number; sha256: string; deleted_at: Date | null } };
+  "assets.insert_source": { parameters: { asset_id: string; run_id: string; tenant_id: string; role: string;
+    storage_key: string; sha256: string; media_type: string; width: number; height: number;
+    size_bytes: number }; row: Record<never, never> };
+  "assets.insert_staged": { parameters: { asset_id: string; run_id: string; tenant_id: string; role: string;
+    storage_key: string; sha256: string; media_type: string; width: number; height: number;
+    size_bytes: number; storage_bytes_limit: number | null | undefined;
+    stored_files_limit: number | null | undefined }; row: { asset_id: string } };
+  "attempts.claim": { parameters: { claims: JsonParameter; run_ids: readonly string[];
+    claim_seconds: number }; row: { run_id: string; canceled: boolean | null; is_permitted: boolean | null;
+    is_claimed: boolean | null } };
+  "attempts.expire_lease": { parameters: { request: JsonParameter | null | undefined; run_id: string;
+    request_index: number; attempt_number: number; lease_token: string | null | undefined };
+    row: Record<never, never> };
+  "attempts.fail": { parameters: { fault: JsonParameter; is_final: boolean;
+    request: JsonParameter | null | undefined; run_id: string; request_index: number; attempt_number: number;
+    lease_token: string | null | undefined }; row: { run_id: string } };
+  "attempts.find_claimed": { parameters: { run_id: string; request_index: number; epoch: number };
+    row: { run_id: string; request_index: number; attempt_number: number; idempotency_key: string;
+    provider: string; upstream: string | null; state: ColumnTypes["attempts.state"]; send_count: number;
+    ticket: ColumnTypes["attempts.ticket"] | null; fault: ColumnTypes["attempts.fault"] | null;
+    is_final: boolean; spool_id: string | null; lease_seconds: number | null; unknown_seconds: number | null;
+    unreachable_seconds: number | null; submitted_seconds: number | null } };
+  "attempts.find_latest": { parameters: { run_id: string; request_index: number }; row: { run_id: string;
+    request_index: number; attempt_number: number; idempotency_key: string; provider: string;
+    upstream: string | null; state: ColumnTypes["attempts.state"]; send_count: number;
+    ticket: ColumnTypes["attempts.ticket"] | null; fault: ColumnTypes["attempts.fault"] | null;
+    is_final: boolean; spool_id: string | null; lease_seconds: number | null;
+    unknown_seconds: number | null } };
+  "attempts.find_output": { parameters: { run_id: string; request_index: number; epoch: number };
+    row: { output: unknown } };
+  "attempts.list": { parameters: { run_id: string }; row: { request_index: number; attempt_number: number;
+    provider: string; upstream: string | null; state: ColumnTypes["attempts.state"];
+    fault: ColumnTypes["attempts.fault"] | null; request: ColumnTypes["attempts.request"] | null;
+    created_at: Date; finished_at: Date | null } };
+  "attempts.list_offers": { parameters: { run_id: string; request_index: number }; row: { provider: string;
+    upstream: string | null } };
+  "attempts.mark_unknown": { parameters: { run_id: string; request_index: number; attempt_number: number };
+    row: Record<never, never> };
+  "attempts.receive_callback": { parameters: { callbacks: JsonParameter; run_ids: readonly string[] };
+    row: { run_id: string; provider: string; state: ColumnTypes["attempts.state"]; wakeup_id: string | null;
+    is_saved: boolean | null } };
+  "attempts.release_lease": { parameters: { run_id: string; request_index: number; attempt_number: number;
+    lease_token: string | null | undefined }; row: Record<never, never> };
+  "attempts.renew_lease": { parameters: { seconds: number; run_id: string; request_index: number;
+    epoch: number; attempt_number: number; lease_token: string | null | undefined };
+    row: { run_id: string } };
+  "attempts.replace_ticket": { parameters: { found: JsonParameter; run_id: string; request_index: number;
+    attempt_number: number; lost: JsonParameter }; row: { run_id: string } };
+  "attempts.save_output": { parameters: { run_id: string; request_index: number; epoch: number;
+    files: JsonParameter; request: JsonParameter | null | undefined; attempt_number: number;
+    output: JsonParameter }; row: { output: unknown } };
+  "attempts.save_ticket": { parameters: { tickets: JsonParameter; run_ids: readonly string[] };
+    row: { run_id: string } };
+  "attempts.take_over": { parameters: { seconds: number; epoch: number;
+    lease_token: string | null | undefined; spool_id: string | null | undefined; run_id: string;
+    request_index: number; attempt_number: number }; row: { run_id: string } };
+  "audit_checkpoints.append": { parameters: { number: number; digest: Buffer; key_id: string; mac: Buffer;
+    previous_number: number; previous_digest: Buffer; numbers: readonly number[];
+    tenant_ids: readonly string[]; entries: readonly number[]; entry_digests: readonly string[];
+    pending_entries: readonly number[] }; row: { number: number } };
+  "audit_checkpoints.list": { parameters: { after: number; limit: number }; row: { number: number;
+    tenant_id: string; entry: number; entry_digest: Buffer; current_digest: Buffer | null;
+    is_tenant_deleted: boolean | null; is_archived: boolean | null } };
+  "audit_head.find": { parameters: Record<never, never>; row: { number: number; digest: Buffer;
+    key_id: string | null; mac: Buffer | null } };
+  "audit_log.find_tampered": { parameters: Record<never, never>; row: { tenant_id: string;
+    entry: number | null } };
+  "audit_log.insert": { parameters: { tenant_id: string; actor_user_id: string;
+    actor_key_id: string | null | undefined; action: string; subject: string; details: JsonParameter };
+    row: Record<never, never> };
+  "audit_log.list": { parameters: { tenant_id: string; before: number | null | undefined; limit: number };
+    row: { entry: number; at: Date; user_id: string; key_id: string | null; action: string; subject: string;
+    details: ColumnTypes["audit_log.details"]; digest: Buffer } };
+  "audit_pending.list": { parameters: { limit: number }; row: { tenant_id: string; pending_entry: number;
+    entry: number; digest: Buffer } };
+  "audit_pending.mark_uncovered": { parameters: Record<never, never>; row: Record<never, never> };
+  "bootstrap_keys.insert_first": { parameters: { key_id: string; tenant_id: string; user_id: string;
+    digest: Buffer; hint: string; scopes: readonly string[]; development_key_id: string };
+    row: { subject: string } };
+  "bootstrap_keys.insert_owner": { parameters: { tenant_id: string; key_id: string; name: string;
+    digest: Buffer; hint: string; scopes: readonly string[] }; row: { tenant_id: string; user_id: string } };
+  "bootstrap_keys.upsert_development": { parameters: { tenant_id: string; user_id: string;
+    digest: Buffer | null | undefined; key_id: string; hint: string | null | undefined;
+    scopes: readonly string[] }; row: Record<never, never> };
+  "budgets.insert_token": { parameters: { tenant_id: string; token_id: string; total: number;
+    ends_at: Date | string | null | undefined }; row: Record<never, never> };
+  "budgets.list": { parameters: { tenant_id: string; holders: readonly string[]; with_keys: boolean };
+    row: { holder_id: string; is_prepaid: boolean; available: number; hour_limit: number | null;
+    day_limit: number | null; month_limit: number | null; total_limit: number | null; total_used: number;
+    hour_used: number | null; day_used: number | null; month_used: number | null; hour_held: number | null;
+    day_held: number | null; month_held: number | null; total_held: number | null;
+    key_name: string | null } };
+  "circuit_breakers.claim_probe": { parameters: { seconds: number; provider: string; upstream: string };
+    row: { provider: string } };
+  "circuit_breakers.list": { parameters: Record<never, never>; row: { provider: string | null;
+    upstream: string | null; failures: number | null; open_seconds: number | null } };
+  "circuit_breakers.record_failure": { parameters: { provider: string; upstream: string; max_failures: number;
+    seconds: number }; row: { provider: string; upstream: string; failures: number;
+    open_seconds: number | null } };
+  "circuit_breakers.record_success": { parameters: { provider: string; upstream: string };
+    row: Record<never, never> };
+  "client_requests.end": { parameters: { state: string; request_id: string }; row: Record<never, never> };
+  "client_requests.insert": { parameters: { tenant_id: string; fingerprint: Buffer; is_retry: boolean;
+    request_id: string; idempotency_key: string; holder: number; is_final: boolean };
+    row: { idempotency_key: string } };
+  "compare.list_assets": { parameters: { after: string; since: Date | string; limit: number };
+    row: { asset_id: string; run_id: string; tenant_id: string; storage_key: string | null;
+    size_bytes: number; status: ColumnTypes["runs.status"] } };
+  "compare.list_attempts": { parameters: { run_ids: readonly string[]; provider: string };
+    row: { run_id: string; request_index: number; attempt_number: number;
+    ticket: ColumnTypes["attempts.ticket"] | null } };
+  "compare.list_charges": { parameters: { after: string; since: Date | string; limit: number };
+    row: { run_id: string; tenant_id: string; status: ColumnTypes["runs.status"]; expected: number | null;
+    charged: number | null } };
+  "compare.list_keys": { parameters: { run_ids: readonly string[]; keys: readonly string[] };
+    row: { storage_key: string | null } };
+  "compare.list_runs": { parameters: { run_ids: readonly string[] }; row: { run_id: string | null;
+    tenant_id: string | null; status: string | null } };
+  "console_codes.insert": { parameters: { digest: Buffer; tenant_id: string; key_id: string;
+    expires_at: Date | string }; row: Record<never, never> };
+  "console_codes.take": { parameters: { digest: Buffer; now: Date | string }; row: { key_id: string } };
+  "console_sessions.end": { parameters: { tenant_id: string; actor_user_id: string; session_id: string;
+    actor_key_id: string | null | undefined }; row: { subject: string } };
+  "console_sessions.end_by_provider": { parameters: { issuer: string; token_id: string;
+    expires_at: Date | string; provider_subject: string | null | undefined;
+    provider_session: string | null | undefined }; row: { issuer: string } };
+  "console_sessions.find": { parameters: { digest: Buffer }; row: { session_id: string; tenant_id: string;
+    user_id: string; method: ColumnTypes["console_sessions.method"]; key_id: string | null;
+    issuer: string | null; scopes: string[]; last_login_at: Date | null; last_seen_at: Date;
+    created_at: Date } };
+  "console_sessions.insert": { parameters: { replaced_digest: Buffer | null | undefined; tenant_id: string;
+    user_id: string; max_others: number; session_id: string; digest: Buffer; method: string;
+    key_id: string | null | undefined; issuer: string | null | undefined; scopes: readonly string[];
+    last_login_at: Date | string | null | undefined; created_at: Date | string;
+    provider_subject: string | null | undefined; provider_session: string | null | undefined };
+    row: { session_id: string; tenant_id: string; user_id: string;
+    method: ColumnTypes["console_sessions.method"]; key_id: string | null; issuer: string | null;
+    scopes: string[]; last_login_at: Date | null; last_seen_at: Date; created_at: Date } };
+  "console_sessions.list": { parameters: { tenant_id: string; user_id: string; created_after: Date | string;
+    seen_after: Date | string; limit: number }; row: { session_id: string; tenant_id: string; user_id: string;
+    method: ColumnTypes["console_sessions.method"]; key_id: string | null; issuer: string | null;
+    scopes: string[]; last_login_at: Date | null; last_seen_at: Date; created_at: Date } };
+  "console_sessions.record_use": { parameters: { at: Date | string; session_id: string };
+    row: Record<never, never> };
+  "daily_usage.add_ended_runs": { parameters: { limit: number; event_days: number };
+    row: { is_started: boolean | null; events: number | null; is_backfilling: boolean | null;
+    is_outdated: boolean | null; ended_run_ids: string[] | null } };
+  "daily_usage.backfill": { parameters: { limit: number }; row: { runs: number | null } };
+  "daily_usage.clear": { parameters: Record<never, never>; row: Record<never, never> };
+  "daily_usage.reset": { parameters: Record<never, never>; row: Record<never, never> };
+  "daily_usage.start": { parameters: Record<never, never>; row: Record<never, never> };
+  "database.ping": { parameters: Record<never, never>; row: { is_read_only: boolean | null } };
+  "database_time.read": { parameters: Record<never, never>; row: { time_ms: number | null;
+    up_seconds: number | null } };
+  "deliveries.claim_slot": { parameters: { delivery_id: string; destination: string; host: string;
+    slots: number; per_second: number }; row: { seconds: number | null } };
+  "deliveries.dispatch": { parameters: { slots: number; per_second: number; limit: number };
+    row: { delivery_id: string | null; tenant_id: string | null; epoch: number | null } };
+  "deliveries.exhaust_expired": { parameters: { limit: number }; row: { delivery_id: string } };
+  "deliveries.extend_claim": { parameters: { seconds: number; delivery_id: string; epoch: number };
+    row: Record<never, never> };
+  "deliveries.find": { parameters: { tenant_id: string; delivery_id: string }; row: { delivery_id: string;
+    tenant_id: string; event_id: string; run_id: string | null; webhook_id: string | null; type: string;
+    url: string; body: string | null; status: ColumnTypes["webhook_deliveries.status"]; attempts: number;
+    next_attempt_at: Date | null; created_at: Date; finished_at: Date | null } };
+  "deliveries.find_statuses": { parameters: { tenant_id: string; delivery_ids: readonly string[] };
+    row: { delivery_id: string; status: ColumnTypes["webhook_deliveries.status"] } };
+  "deliveries.insert_missing": { parameters: { deliveries: JsonParameter; expires_after_seconds: number };
+    row: { count: number | null } };
+  "deliveries.list": { parameters: { tenant_id: string; limit: number; webhook_id?: string | undefined;
+    run_id?: string | undefined; status?: string | undefined; before?: string | undefined };
+    row: { delivery_id: string; tenant_id: string; event_id: string; run_id: string | null;
+    webhook_id: string | null; type: string; url: string; body: string | null;
+    status: ColumnTypes["webhook_deliveries.status"]; attempts: number; next_attempt_at: Date | null;
+    created_at: Date; finished_at: Date | null } };
+  "deliveries.list_attempts": { parameters: { tenant_id: string; delivery_id: string };
+    row: { attempt: number; started_at: Date; duration_ms: number; status: number | null;
+    error: string | null; response: string | null } };
+  "deliveries.record_attempt": { parameters: { delivery_id: string; status: string; epoch: number;
+    attempt: number; started_at: Date | string; duration_ms: number; http_status: number | null | undefined;
+    error: string | null | undefined; response: string | null | undefined;
+    wait_seconds: number | null | undefined; claim_seconds: number; max_failures: number;
+    max_open_seconds: number; open_seconds: number }; row: { failing_for: number | null } };
+  "deliveries.renew_claim": { parameters: { seconds: number; delivery_id: string; epoch: number };
+    row: { event_id: string; run_id: string | null; webhook_id: string | null; type: string; url: string;
+    body: string | null; attempts: number; destination: string; host: string; attempt_count: number;
+    seconds_until_due: number | null; has_slot: boolean | null; is_suspended: boolean | null } };
+  "deliveries.reopen": { parameters: { routes: JsonParameter; delivery_ids: readonly string[];
+    tenant_id: string; expires_after_seconds: number }; row: { delivery_id: string } };
+  "deliveries.requeue_all": { parameters: Record<never, never>; row: { delivery_id: string } };
+  "deliveries.requeue_expired": { parameters: { limit: number }; row: { delivery_id: string } };
+  "deliveries.requeue_lost": { parameters: { delivery_ids: readonly string[]; epochs: readonly number[] };
+    row: Record<never, never> };
+  "deliveries.return": { parameters: { delivery_ids: readonly string[]; epochs: readonly number[] };
+    row: Record<never, never> };
+  "disclosures.insert": { parameters: { actor_user_id: string; actor_key_id: string | null | undefined;
+    action: string; subject: string; actor_tenant_id: string; reason: string; tenant_ids: readonly string[] };
+    row: Record<never, never> };
+  "end_figures.read": { parameters: { run_ids: readonly string[] }; row: { runs: unknown; attempts: unknown;
+    wasted: number | null } };
+  "engine_incarnation.read": { parameters: Record<never, never>; row: { incarnation: string } };
+  "engine_incarnation.save": { parameters: { incarnation: string }; row: Record<never, never> };
+  "events.delete_old": { parameters: { after: string; days: number; limit: number };
+    row: { deleted: number | null; last: string | null } };
+  "events.find_lost_position": { parameters: { xact: number; seq: number };
+    row: { is_lost: boolean | null } };
+  "events.find_restore": { parameters: { days: number }; row: { is_recent: boolean | null } };
+  "events.find_runs": { parameters: { run_ids: readonly string[] }; row: { run_id: string;
+    end_user: string | null; run_type: string; parent_run_id: string | null; progress: number;
+    result: ColumnTypes["runs.result"] | null; error: ColumnTypes["runs.error"] | null;
+    warnings: ColumnTypes["runs.warnings"]; metadata: ColumnTypes["runs.metadata"]; created_at: Date;
+    expires_at: Date | null } };
+  "events.horizon": { parameters: Record<never, never>; row: { xact: number | null } };
+  "events.list_after": { parameters: { xact: number; seq: number; limit: number }; row: { event_id: string;
+    run_id: string; tenant_id: string; type: string; data: ColumnTypes["events.data"]; terminal: boolean;
+    xact: number; seq: number; created_at: Date } };
+  "events.list_latest_of_open_runs": { parameters: { tenant_id: string; end_user: string | null | undefined;
+    limit: number; xact: number; seq: number }; row: { event_id: string; run_id: string; tenant_id: string;
+    type: string; data: ColumnTypes["events.data"]; terminal: boolean; xact: number; seq: number;
+    created_at: Date } };
+  "events.list_of_end_user": { parameters: { tenant_id: string; xact: number; seq: number; end_user: string;
+    limit: number }; row: { event_id: string; run_id: string; tenant_id: string; type: string;
+    data: ColumnTypes["events.data"]; terminal: boolean; xact: number; seq: number; created_at: Date } };
+  "events.list_of_run": { parameters: { run_id: string; tenant_id: string }; row: { event_id: string;
+    run_id: string; tenant_id: string; type: string; data: ColumnTypes["events.data"]; terminal: boolean;
+    xact: number; seq: number; created_at: Date; is_final: boolean | null } };
+  "events.list_of_tenant": { parameters: { tenant_id: string; xact: number; seq: number; limit: number };
+    row: { event_id: string; run_id: string; tenant_id: string; type: string;
+    data: ColumnTypes["events.data"]; terminal: boolean; xact: number; seq: number; created_at: Date } };
+  "events.notice_restore": { parameters: Record<never, never>; row: { is_restored: boolean | null } };
+  "events.repair_clock": { parameters: Record<never, never>; row: Record<never, never> };
+  "explain.find_open": { parameters: { run_id: string }; row: { lane: string; epoch: number;
+    requeue_count: number; dispatched_at: Date | null; claim_expires_at: Date | null;
+    deadline_at: Date | null; cancel_requested_at: Date | null; activity: string | null } };
+  "explain.find_run": { parameters: { run_id: string }; row: { run_id: string; tenant_id: string;
+    user_id: string; key_id: string | null; operation: string; status: ColumnTypes["runs.status"];
+    model: string | null; provider: string | null; error: ColumnTypes["runs.error"] | null; created_at: Date;
+    started_at: Date | null; finished_at: Date | null; cancel_requested_at: Date | null;
+    suspended_at: Date | null } };
+  "explain.list_attempts": { parameters: { run_id: string }; row: { request_index: number;
+    attempt_number: number; provider: string; upstream: string | null; state: ColumnTypes["attempts.state"];
+    price: number | null; ticket: ColumnTypes["attempts.ticket"] | null;
+    fault: ColumnTypes["attempts.fault"] | null; created_at: Date; lease_until: Date | null;
+    unknown_since: Date | null; submitted_at: Date | null; finished_at: Date | null;
+    settled_charge: number | null; take_overs: number | null; sends: number | null } };
+  "explain.list_budgets": { parameters: { tenant_id: string; key_id: string | null | undefined };
+    row: { is_tenant: boolean | null; is_prepaid: boolean; available: number; hour_limit: number | null;
+    day_limit: number | null; month_limit: number | null; hour_used: number | null; day_used: number | null;
+    month_used: number | null } };
+  "explain.list_deliveries": { parameters: { run_id: string }; row: { delivery_id: string; type: string;
+    url: string; status: ColumnTypes["webhook_deliveries.status"]; attempts: number;
+    next_attempt_at: Date | null; created_at: Date; finished_at: Date | null; last_status: number | null;
+    last_error: string | null; last_at: Date | null } };
+  "explain.list_events": { parameters: { run_id: string }; row: { type: string; created_at: Date } };
+  "explain.list_files": { parameters: { run_id: string }; row: { asset_id: string; role: string;
+    media_type: string; size_bytes: number; created_at: Date; deleted_at: Date | null } };
+  "explain.list_operator_entries": { parameters: { tenant_id: string; since: Date | string; run_id: string };
+    row: { at: Date; user_id: string; action: string } };
+  "explain.list_requests": { parameters: { run_id: string }; row: { request_index: number;
+    activity: string | null; provider: string | null; submitted_at: Date | null; next_poll_at: Date | null;
+    provider_unreachable_since: Date | null; slot_wanted_since: Date | null;
+    claim_expires_at: Date | null } };
+  "fan_out.commit": { parameters: { to_xact: number; to_seq: number; from_xact: number; from_seq: number;
+    deliveries: JsonParameter; expires_after_seconds: number; progress_sent: JsonParameter;
+    ended_run_ids: readonly string[] }; row: { is_advanced: boolean | null; inserted: number | null } };
+  "fan_out.list_progress_times": { parameters: { run_ids: readonly string[] }; row: { run_id: string;
+    sent_at: Date } };
+  "fan_out.list_runs": { parameters: { run_ids: readonly string[]; tenant_ids: readonly string[] };
+    row: { run_id: string; end_user: string | null; run_type: string; parent_run_id: string | null;
+    progress: number; result: ColumnTypes["runs.result"] | null; error: ColumnTypes["runs.error"] | null;
+    warnings: ColumnTypes["runs.warnings"]; metadata: ColumnTypes["runs.metadata"]; created_at: Date;
+    expires_at: Date | null; webhook_url: string | null } };
+  "fan_out.read_cursor": { parameters: Record<never, never>; row: { xact: number; seq: number } };
+  "fingerprints.find_similar": { parameters: { fingerprints: readonly string[]; tenant_id: string;
+    max_distance: number }; row: { asset_id: string; run_id: string; distance: number | null } };
+  "fingerprints.find_similar_of_end_user": { parameters: { fingerprints: readonly string[]; tenant_id: string;
+    end_user: string; max_distance: number }; row: { asset_id: string; run_id: string;
+    distance: number | null } };
+  "idempotency_keys.find": { parameters: { tenant_id: string; key: string; caller_id: string; user_id: string;
+    first_key_id: string | null | undefined }; row: { fingerprint: Buffer;
+    resource_kind: ColumnTypes["idempotency_keys.resource_kind"]; resource_id: string } };
+  "installation.figures": { parameters: Record<never, never>; row: { queues: unknown; requests: unknown;
+    unknown_attempts: unknown; open_breakers: unknown; queued: number | null; processing: number | null;
+    not_started: number | null; requeued: number | null; quarantined: number | null; reserved: number | null;
+    leases_held: number | null; horizon_lag: number | null; fan_out_lag: number | null;
+    webhook_backlog: number | null; webhook_oldest_age: number | null; set_aside_events: number | null;
+    outbox_depth: number | null; index_lag: number | null; lock_share: number | null } };
+  "keys.find": { parameters: { tenant_id: string; key_id: string; user_id: string | null | undefined };
+    row: { key_id: string; user_id: string; name: string; hint: string; scopes: string[];
+    limits: ColumnTypes["api_keys.limits"]; created_at: Date; expires_at: Date | null;
+    last_used_at: Date | null; revoked_at: Date | null; replaced_by: string | null; holder_ids: string[] } };
+  "keys.find_holder": { parameters: { digest: Buffer }; row: { key_id: string; tenant_id: string;
+    user_id: string; role: ColumnTypes["members.role"]; scopes: string[];
+    limits: ColumnTypes["api_keys.limits"]; holder_id: string | null; ancestors: unknown;
+    expires_at: Date | null; weight: number; tenant_limits: ColumnTypes["tenants.limits"];
+    is_suspended: boolean | null } };
+  "keys.find_holder_by_id": { parameters: { key_id: string }; row: { key_id: string; tenant_id: string;
+    user_id: string; role: ColumnTypes["members.role"]; scopes: string[];
+    limits: ColumnTypes["api_keys.limits"]; holder_id: string | null; ancestors: unknown;
+    expires_at: Date | null; weight: number; tenant_limits: ColumnTypes["tenants.limits"];
+    is_suspended: boolean | null } };
+  "keys.insert": { parameters: { tenant_id: string; key_id: string; parent_key_id: string | null | undefined;
+    user_id: string; idempotency_key: string | null | undefined; fingerprint: Buffer | null | undefined;
+    caller_id: string; name: string; digest: Buffer; hint: string; scopes: readonly string[];
+    limits: JsonParameter; expires_at: Date | string | null | undefined; actor_user_id: string;
+    actor_key_id: string | null | undefined }; row: { key_id: string; user_id: string; name: string;
+    hint: string; scopes: string[]; limits: ColumnTypes["api_keys.limits"]; created_at: Date;
+    expires_at: Date | null; last_used_at: Date | null; revoked_at: Date | null; replaced_by: string | null;
+    holder_ids: string[] } };
+  "keys.list": { parameters: { tenant_id: string; before: string | null | undefined;
+    user_id: string | null | undefined; limit: number }; row: { key_id: string; user_id: string; name: string;
+    hint: string; scopes: string[]; limits: ColumnTypes["api_keys.limits"]; created_at: Date;
+    expires_at: Date | null; last_used_at: Date | null; revoked_at: Date | null; replaced_by: string | null;
+    holder_ids: string[] } };
+  "keys.list_above": { parameters: { tenant_id: string; holder_ids: readonly string[] };
+    row: { scopes: string[]; limits: ColumnTypes["api_keys.limits"]; expires_at: Date | null } };
+  "keys.list_places": { parameters: { tenant_id: string; key_ids: readonly string[] }; row: { key_id: string;
+    parent_key_id: string | null; descendants: number | null } };
+  "keys.record_use": { parameters: { key_id: string }; row: Record<never, never> };
+  "keys.revoke": { parameters: { tenant_id: string; key_id: string; keep_children: boolean;
+    kept_key_ids: readonly string[]; actor_user_id: string; event_id: string;
+    actor_key_id: string | null | undefined }; row: Record<never, never> };
+  "keys.rotate": { parameters: { tenant_id: string; old_key_id: string; expected_scopes: readonly string[];
+    key_id: string; overlap_seconds: number; digest: Buffer; hint: string; actor_user_id: string;
+    actor_key_id: string | null | undefined }; row: { key_id: string; user_id: string; name: string;
+    hint: string; scopes: string[]; limits: ColumnTypes["api_keys.limits"]; created_at: Date;
+    expires_at: Date | null; last_used_at: Date | null; revoked_at: Date | null; replaced_by: string | null;
+    holder_ids: string[] } };
+  "keys.update": { parameters: { name: string | null | undefined;
+    scopes: readonly string[] | null | undefined; limits: JsonParameter | null | undefined;
+    has_expires_at: boolean; expires_at: Date | string | null | undefined; tenant_id: string; key_id: string;
+    expected_scopes: readonly string[]; actor_user_id: string; actor_key_id: string | null | undefined;
+    audited_change: JsonParameter }; row: { key_id: string; user_id: string; name: string; hint: string;
+    scopes: string[]; limits: ColumnTypes["api_keys.limits"]; created_at: Date; expires_at: Date | null;
+    last_used_at: Date | null; revoked_at: Date | null; replaced_by: string | null; holder_ids: string[] } };
+  "leases.acquire": { parameters: { holder: string; seconds: number; names: readonly string[] };
+    row: { name: string } };
+  "leases.count_holders": { parameters: { prefix: string }; row: { count: number | null } };
+  "leases.list_names": { parameters: { prefix: string }; row: { name: string } };
+  "leases.release": { parameters: { holder: string }; row: Record<never, never> };
+  "ledger.credit": { parameters: { tenant_id: string; actor_tenant_id: string;
+    idempotency_key: string | null | undefined; fingerprint: Buffer | null | undefined; transfer_id: string;
+    caller_id: string; amount: number; is_prepaid: boolean; actor_user_id: string;
+    actor_key_id: string | null | undefined }; row: { tenant_id: string; available: number | null;
+    is_prepaid: boolean | null; is_applied: boolean | null } };
+  "ledger.find_balance": { parameters: { tenant_id: string }; row: { tenant_id: string; available: number;
+    is_prepaid: boolean } };
+  "ledger.insert_tenant_budget": { parameters: { tenant_id: string }; row: Record<never, never> };
+  "ledger.low_credits_event": { parameters: { event_id: string }; row: { event_id: string } };
+  "ledger_check.count_violations": { parameters: { from: string; until: string };
+    row: { unbalanced: number | null; misreserved: number | null; orphaned: number | null;
+    unsettled: number | null; mischarged: number | null } };
+  "ledger_check.find_piece_end": { parameters: { from: string; rows: number };
+    row: { until: string | null } };
+  "ledger_check.list_balances": { parameters: Record<never, never>; row: { tenant_id: string;
+    available: number; is_prepaid: boolean } };
+  "ledger_check.sum_balances": { parameters: { from: string; until: string }; row: { tenant_id: string | null;
+    amount: number | null } };
+  "listeners.find": { parameters: { tenant_id: string; listener_id: string }; row: { listener_id: string;
+    tenant_id: string; name: string; created_at: Date; seen_at: Date } };
+  "listeners.find_event": { parameters: { tenant_id: string; xact: number; seq: number };
+    row: { event_id: string; run_id: string; tenant_id: string; type: string;
+    data: ColumnTypes["events.data"]; terminal: boolean; xact: number; seq: number; created_at: Date } };
+  "listeners.insert": { parameters: { tenant_id: string; listener_id: string; name: string; secret_id: string;
+    secret_key_id: string; sealed_secret: Buffer; actor_user_id: string;
+    actor_key_id: string | null | undefined }; row: { listener_id: string; tenant_id: string; name: string;
+    created_at: Date; seen_at: Date } };
+  "listeners.insert_test_event": { parameters: { event_id: string; tenant_id: string; data: JsonParameter };
+    row: { created_at: Date } };
+  "listeners.record_forward": { parameters: { delivery_id: string; tenant_id: string; event_id: string;
+    run_id: string | null | undefined; listener_id: string | null | undefined; type: string; url: string;
+    body: string | null | undefined; status: string; attempt: number; started_at: Date | string;
+    duration_ms: number; http_status: number | null | undefined; error: string | null | undefined;
+    response: string | null | undefined }; row: { delivery_id: string; tenant_id: string; event_id: string;
+    run_id: string | null; webhook_id: string | null; type: string; url: string; body: string | null;
+    status: ColumnTypes["webhook_deliveries.status"]; attempts: number; next_attempt_at: Date | null;
+    created_at: Date; finished_at: Date | null } };
+  "maintenance.budgets": { parameters: Record<never, never>; row: Record<never, never> };
+  "maintenance.client_requests": { parameters: Record<never, never>; row: Record<never, never> };
+  "maintenance.console_codes": { parameters: Record<never, never>; row: Record<never, never> };
+  "maintenance.console_sessions": { parameters: Record<never, never>; row: Record<never, never> };
+  "maintenance.idempotency_keys": { parameters: { after: Date | string; days: number; limit: number };
+    row: { deleted: number | null; last: Date | null } };
+  "maintenance.leases": { parameters: Record<never, never>; row: Record<never, never> };
+  "maintenance.queue_start_rates": { parameters: Record<never, never>; row: Record<never, never> };
+  "maintenance.token_buckets": { parameters: Record<never, never>; row: Record<never, never> };
+  "maintenance.used_logout_tokens": { parameters: Record<never, never>; row: Record<never, never> };
+  "members.find_identity": { parameters: { user_id: string; tenant_id: string };
+    row: { role: ColumnTypes["members.role"]; is_removed: boolean | null; weight: number;
+    tenant_limits: ColumnTypes["tenants.limits"]; is_suspended: boolean | null } };
+  "members.insert": { parameters: { tenant_id: string; user_id: string; role: string;
+    name: string | null | undefined; email: string | null | undefined; actor_user_id: string;
+    actor_key_id: string | null | undefined }; row: { user_id: string; role: ColumnTypes["members.role"];
+    name: string | null; email: string | null; created_at: Date; updated_at: Date } };
+  "members.insert_on_first_use": { parameters: { tenant_id: string; user_id: string; role: string };
+    row: Record<never, never> };
+  "members.list": { parameters: { tenant_id: string; after: string | null | undefined; limit: number };
+    row: { user_id: string; role: ColumnTypes["members.role"]; name: string | null; email: string | null;
+    created_at: Date; updated_at: Date } };
+  "members.mark_removed": { parameters: { tenant_id: string; user_id: string; actor_user_id: string;
+    actor_key_id: string | null | undefined }; row: { user_id: string; role: ColumnTypes["members.role"];
+    name: string | null; email: string | null; created_at: Date; updated_at: Date } };
+  "members.update": { parameters: { role: string | null | undefined; has_name: boolean;
+    name: string | null | undefined; has_email: boolean; email: string | null | undefined; tenant_id: string;
+    user_id: string; actor_user_id: string; actor_key_id: string | null | undefined;
+    audited_change: JsonParameter }; row: { user_id: string; role: ColumnTypes["members.role"];
+    name: string | null; email: string | null; created_at: Date; updated_at: Date } };
+  "model_grants.delete": { parameters: { model_id: string; tenant_id: string; user_id: string;
+    is_admin: boolean; grantee_tenant_id: string; grantee_user_id: string | null | undefined;
+    actor_user_id: string; actor_key_id: string | null | undefined }; row: { grant_id: string;
+    model_id: string; tenant_id: string; user_id: string | null; created_at: Date } };
+  "model_grants.insert": { parameters: { model_id: string; tenant_id: string; user_id: string;
+    is_admin: boolean; grantee_tenant_id: string; idempotency_key: string | null | undefined;
+    fingerprint: Buffer | null | undefined; grant_id: string; caller_id: string;
+    grantee_user_id: string | null | undefined; actor_user_id: string;
+    actor_key_id: string | null | undefined }; row: { grant_id: string; model_id: string; tenant_id: string;
+    user_id: string | null; created_at: Date } };
+  "model_grants.list": { parameters: { model_id: string; tenant_id: string; user_id: string;
+    is_admin: boolean; before: string | null | undefined; limit: number }; row: { grant_id: string;
+    model_id: string; tenant_id: string; user_id: string | null; created_at: Date } };
+  "models.delete": { parameters: { model_id: string; tenant_id: string; user_id: string; is_admin: boolean;
+    actor_user_id: string; actor_key_id: string | null | undefined }; row: { model_id: string; owner: string;
+    name: string; model_type: string; deployment_id: string; trigger_word: string | null;
+    description: string | null; preview_image_url: string | null;
+    visibility: ColumnTypes["models.visibility"]; status: ColumnTypes["models.status"]; created_at: Date;
+    updated_at: Date } };
+  "models.find": { parameters: { tenant_id: string; user_id: string; is_admin: boolean; model_id: string };
+    row: { model_id: string; owner: string; name: string; model_type: string; deployment_id: string;
+    trigger_word: string | null; description: string | null; preview_image_url: string | null;
+    visibility: ColumnTypes["models.visibility"]; status: ColumnTypes["models.status"]; created_at: Date;
+    updated_at: Date; may_manage: boolean | null } };
+  "models.find_access": { parameters: { model_ids: readonly string[]; loras: readonly string[];
+    tenant_id: string; user_id: string }; row: { usable: unknown; registered_loras: string[] | null } };
+  "models.insert": { parameters: { lora_name: string; tenant_id: string; user_id: string;
+    is_operator: boolean; is_admin: boolean; idempotency_key: string | null | undefined;
+    fingerprint: Buffer | null | undefined; model_id: string; caller_id: string; name: string;
+    model_type: string; deployment_id: string; trigger_word: string | null | undefined;
+    description: string | null | undefined; preview_image_url: string | null | undefined; visibility: string;
+    actor_user_id: string; actor_key_id: string | null | undefined }; row: { owns_lora: boolean | null;
+    is_inserted: boolean | null; model_id: string; owner: string; name: string; model_type: string;
+    deployment_id: string; trigger_word: string | null; description: string | null;
+    preview_image_url: string | null; visibility: ColumnTypes["models.visibility"];
+    status: ColumnTypes["models.status"]; created_at: Date; updated_at: Date } };
+  "models.list": { parameters: { status: string; tenant_id: string; granted: boolean; user_id: string;
+    is_admin: boolean; before: string | null | undefined; model_type: string | null | undefined;
+    limit: number }; row: { model_id: string; owner: string; name: string; model_type: string;
+    deployment_id: string; trigger_word: string | null; description: string | null;
+    preview_image_url: string | null; visibility: ColumnTypes["models.visibility"];
+    status: ColumnTypes["models.status"]; created_at: Date; updated_at: Date } };
+  "models.update": { parameters: { lora_name: string | null | undefined; tenant_id: string; user_id: string;
+    model_id: string; is_admin: boolean; name: string | null | undefined;
+    model_type: string | null | undefined; deployment_id: string | null | undefined;
+    has_trigger_word: boolean; trigger_word: string | null | undefined; has_description: boolean;
+    description: string | null | undefined; has_preview_image_url: boolean;
+    preview_image_url: string | null | undefined; visibility: string | null | undefined;
+    status: string | null | undefined; is_operator: boolean; actor_user_id: string;
+    actor_key_id: string | null | undefined; audited_change: JsonParameter }; row: { model_id: string;
+    owner: string; name: string; model_type: string; deployment_id: string; trigger_word: string | null;
+    description: string | null; preview_image_url: string | null;
+    visibility: ColumnTypes["models.visibility"]; status: ColumnTypes["models.status"]; created_at: Date;
+    updated_at: Date } };
+  "notify": { parameters: { channel: string; payload: string }; row: { pg_notify: unknown } };
+  "open_requests.claim_to_poll": { parameters: { provider: string; limit: number; every_seconds: number };
+    row: { run_id: string; request_index: number; attempt_number: number | null; provider: string | null;
+    wakeup_id: string | null; ticket: ColumnTypes["open_requests.ticket"] | null;
+    unreachable_seconds: number | null; submitted_seconds: number | null } };
+  "open_requests.expect_resumption": { parameters: { run_id: string; request_index: number };
+    row: Record<never, never> };
+  "open_requests.find_by_ticket": { parameters: { provider: string; name: string; value: string };
+    row: { run_id: string; request_index: number; wakeup_id: string | null } };
+  "open_requests.find_wakeup": { parameters: { run_id: string; request_index: number;
+    attempt_number: number }; row: { idempotency_key: string; provider: string;
+    state: ColumnTypes["attempts.state"]; wakeup_id: string | null } };
+  "open_requests.list_wakeups": { parameters: { run_id: string }; row: { wakeup_id: string | null } };
+  "open_requests.release": { parameters: { seconds: number; run_id: string; epoch: number;
+    request_index: number }; row: Record<never, never> };
+  "open_requests.save_wakeup": { parameters: { run_id: string; epoch: number; request_index: number;
+    wakeup_id: string; seconds: number; activity: string }; row: { canceled: boolean | null;
+    remaining: number | null } };
+  "open_requests.set_unreachable": { parameters: { is_unreachable: boolean; run_id: string;
+    request_index: number }; row: Record<never, never> };
+  "open_runs.cancel": { parameters: { run_id: string; tenant_id: string; end_user: string | null | undefined;
+    error: JsonParameter; event_id: string; is_queued_only: boolean }; row: { released: number | null;
+    ended: boolean | null; is_requested: boolean | null } };
+  "open_runs.count_of_tenant": { parameters: { tenant_id: string }; row: { open: number | null } };
+  "open_runs.end": { parameters: { ends: JsonParameter; run_ids: readonly string[] }; row: { run_id: string;
+    released: unknown } };
+  "open_runs.installation_load": { parameters: Record<never, never>; row: { waiting: number | null;
+    processing: number | null; oldest_wait_seconds: number | null; unknown_outcomes: number | null;
+    stored_bytes: number | null; stored_files: number | null } };
+  "open_runs.list_overdue": { parameters: { grace_seconds: number; limit: number }; row: { run_id: string } };
+  "open_runs.pause": { parameters: { run_id: string; epoch: number }; row: { run_id: string } };
+  "open_runs.record_progress": { parameters: { progress: number; run_id: string; event_id: string };
+    row: Record<never, never> };
+  "open_runs.renew_claim": { parameters: { seconds: number; run_id: string; epoch: number };
+    row: { remaining: number | null; canceled: boolean | null } };
+  "open_runs.requeue_all": { parameters: Record<never, never>; row: { run_id: string } };
+  "open_runs.requeue_expired": { parameters: { limit: number }; row: { run_id: string; tenant_id: string;
+    epoch: number } };
+  "open_runs.requeue_lost": { parameters: { run_ids: readonly string[]; epochs: readonly number[] };
+    row: { run_id: string } };
+  "open_runs.shift_times": { parameters: { holder: string; seconds: number }; row: { name: string } };
+  "open_runs.start": { parameters: { run_ids: readonly string[]; tenant_ids: readonly string[];
+    epochs: readonly number[]; event_ids: readonly string[]; claim_seconds: number }; row: { run_id: string;
+    tenant_id: string; user_id: string; plan: ColumnTypes["runs.plan"];
+    warnings: ColumnTypes["runs.warnings"]; deadline_at: Date; earlier_outputs: unknown } };
+  "operator_entries.insert": { parameters: { actor_user_id: string; actor_key_id: string | null | undefined;
+    action: string; subject: string; actor_tenant_id: string; tenant_id: string }; row: { entry: number } };
+  "outbox.claim": { parameters: { providers: readonly string[]; is_included: boolean; limit: number };
+    row: { outbox_id: string; kind: string; payload: ColumnTypes["outbox.payload"]; attempt_count: number } };
+  "outbox.delete": { parameters: { outbox_id: string }; row: Record<never, never> };
+  "pauses.delete": { parameters: { kind: string; name: string; actor_tenant_id: string; actor_user_id: string;
+    actor_key_id: string | null | undefined }; row: { kind: string } };
+  "pauses.insert": { parameters: { kind: string; name: string; actor_user_id: string; actor_tenant_id: string;
+    actor_key_id: string | null | undefined }; row: { kind: string } };
+  "pauses.list": { parameters: Record<never, never>; row: { kind: string; name: string; paused_at: Date;
+    paused_by: string } };
+  "prompts.delete": { parameters: { tenant_id: string; prompt_id: string }; row: { prompt_id: string;
+    name: string; text: string; model_type: string | null; tags: string[]; version: number; created_at: Date;
+    updated_at: Date } };
+  "prompts.find": { parameters: { tenant_id: string; prompt_id: string; version: number | null | undefined };
+    row: { prompt_id: string; name: string; text: string; model_type: string | null; tags: string[];
+    version: number; created_at: Date; updated_at: Date } };
+  "prompts.insert": { parameters: { tenant_id: string; idempotency_key: string | null | undefined;
+    fingerprint: Buffer | null | undefined; prompt_id: string; caller_id: string; name: string; text: string;
+    model_type: string | null | undefined; tags: readonly string[]; folded_name: string; folded_text: string;
+    user_id: string }; row: { prompt_id: string; name: string; text: string; model_type: string | null;
+    tags: string[]; version: number; created_at: Date; updated_at: Date } };
+  "prompts.list": { parameters: { tenant_id: string; before: string | null | undefined;
+    tag: string | null | undefined; folded_query: string | null | undefined; limit: number };
+    row: { prompt_id: string; name: string; text: string; model_type: string | null; tags: string[];
+    version: number; created_at: Date; updated_at: Date } };
+  "prompts.update": { parameters: { name: string | null | undefined; folded_name: string | null | undefined;
+    text: string | null | undefined; folded_text: string | null | undefined; has_model_type: boolean;
+    model_type: string | null | undefined; tags: readonly string[] | null | undefined; tenant_id: string;
+    prompt_id: string; version: number | null | undefined; user_id: string }; row: { prompt_id: string;
+    name: string; text: string; model_type: string | null; tags: string[]; version: number; created_at: Date;
+    updated_at: Date } };
+  "provenance_manifests.insert": { parameters: { asset_id: string; run_id: string; tenant_id: string;
+    storage_key: string; sha256: string; media_type: string; size_bytes: number; provenance_of: string;
+    original_sha256: string }; row: Record<never, never> };
+  "provider_slots.claim": { parameters: { provider: string; run_id: string; epoch: number;
+    request_index: number; slots: number }; row: { is_claimed: boolean | null } };
+  "provider_slots.take_token": { parameters: { provider: string; per_minute: number };
+    row: { seconds: number | null } };
+  "queue.claim": { parameters: { tenant_ids: readonly string[]; lanes: readonly string[];
+    counts: readonly number[]; max_plan_bytes: number }; row: { run_id: string; tenant_id: string;
+    epoch: number; lane: string; plan: unknown } };
+  "queue.lane_load": { parameters: Record<never, never>; row: { lane: string | null; working: number | null;
+    waiting_for_slot: number | null; not_started: number | null; oldest_wait_seconds: number | null } };
+  "queue.list": { parameters: Record<never, never>; row: { tenant_id: string | null; lane: string | null } };
+  "queue.list_weights": { parameters: Record<never, never>; row: { tenant_id: string; weight: number } };
+  "queue.rank": { parameters: { tenant_id: string; run_id: string }; row: { ahead: number | null;
+    per_second: number | null } };
+  "queue.return": { parameters: { run_ids: readonly string[]; epochs: readonly number[] };
+    row: Record<never, never> };
+  "queue.save_start_rates": { parameters: { tenant_ids: readonly string[]; rates: readonly number[] };
+    row: Record<never, never> };
+  "repair_runs.find_state": { parameters: { run_id: string }; row: { tenant_id: string;
+    status: ColumnTypes["runs.status"] } };
+  "repair_runs.quarantine": { parameters: { run_id: string; actor_user_id: string;
+    actor_key_id: string | null | undefined; actor_tenant_id: string }; row: { epoch: number } };
+  "repair_runs.retry": { parameters: { seconds: number; run_id: string; actor_user_id: string;
+    actor_key_id: string | null | undefined; actor_tenant_id: string }; row: { epoch: number } };
+  "replays.advance": { parameters: { xact: number; seq: number; events: number; is_done: boolean;
+    replay_id: string }; row: Record<never, never> };
+  "replays.insert": { parameters: { replay_id: string; tenant_id: string; webhook_id: string;
+    from_at: Date | string; to_at: Date | string; only_failed: boolean }; row: { replay_id: string;
+    tenant_id: string; webhook_id: string; from_at: Date; to_at: Date; only_failed: boolean; xact: number;
+    seq: number; events: number; created_at: Date; finished_at: Date | null } };
+  "replays.list_events": { parameters: { tenant_id: string; xact: number; seq: number; from_at: Date | string;
+    to_at: Date | string; types: readonly string[]; limit: number }; row: { event_id: string; run_id: string;
+    tenant_id: string; type: string; data: ColumnTypes["events.data"]; terminal: boolean; xact: number;
+    seq: number; created_at: Date } };
+  "replays.list_open": { parameters: { limit: number }; row: { replay_id: string; tenant_id: string;
+    webhook_id: string; from_at: Date; to_at: Date; only_failed: boolean; xact: number; seq: number;
+    events: number; created_at: Date; finished_at: Date | null } };
+  "replication.read": { parameters: Record<never, never>; row: { is_configured: boolean | null;
+    synchronous_commit: string | null; is_visible: boolean | null; standbys: number | null;
+    synchronous_standbys: number | null } };
+  "reported_outcomes.save": { parameters: { outcome: JsonParameter; run_id: string; request_index: number;
+    attempt_number: number; ticket: JsonParameter }; row: Record<never, never> };
+  "retention.delete_orphans": { parameters: { keys: readonly string[]; seen_since: Date | string };
+    row: Record<never, never> };
+  "retention.expire_assets": { parameters: { run_ids: readonly string[]; outbox_id: string };
+    row: { files: number | null } };
+  "retention.list_expired": { parameters: { limit: number }; row: { run_id: string } };
+  "retention.list_referenced_keys": { parameters: { run_ids: readonly string[]; keys: readonly string[] };
+    row: { storage_key: string | null } };
+  "retention.record_orphans": { parameters: { keys: readonly string[]; seconds: number };
+    row: { storage_key: string; is_old: boolean | null } };
+  "retention.save_days": { parameters: { days: number }; row: Record<never, never> };
+  "run_index.count_by_month": { parameters: { tenant_id: string; term: string }; row: { month: string | null;
+    count: number } };
+  "run_index.count_of_end_user": { parameters: { tenant_id: string; end_user: string;
+    status: string | null | undefined; run_type: string | null | undefined; model: string | null | undefined;
+    provider: string | null | undefined; key_id: string | null | undefined;
+    user_id: string | null | undefined; error_code: string | null | undefined;
+    roots: boolean | null | undefined }; row: { month: string | null; count: number | null } };
+  "run_index.find_runs": { parameters: { run_ids: readonly string[] }; row: { run_id: string;
+    tenant_id: string; user_id: string; key_id: string | null; run_type: string; parent_run_id: string | null;
+    model: string | null; provider: string | null; status: ColumnTypes["runs.status"];
+    error_code: string | null; prompt: string | null; created_at: Date; is_deleted: boolean | null } };
+  "run_index.index_runs": { parameters: { runs: JsonParameter }; row: { runs: number | null } };
+  "run_index.list_older": { parameters: { before: string; limit: number }; row: { run_id: string;
+    tenant_id: string; user_id: string; key_id: string | null; run_type: string; parent_run_id: string | null;
+    model: string | null; provider: string | null; status: ColumnTypes["runs.status"];
+    error_code: string | null; prompt: string | null; created_at: Date; is_deleted: boolean | null } };
+  "run_index.read_cursor": { parameters: Record<never, never>; row: { xact: number | null; seq: number | null;
+    backfill_before: string | null } };
+  "run_index.save_backfill": { parameters: { before: string | null | undefined }; row: Record<never, never> };
+  "run_index.save_position": { parameters: { xact: number; seq: number }; row: Record<never, never> };
+  "run_ledger.list_prices": { parameters: { run_id: string }; row: { request_index: number;
+    attempt_number: number; provider: string; state: ColumnTypes["attempts.state"]; price: number | null } };
+  "run_ledger.list_transfers": { parameters: { run_id: string; tenant_id: string }; row: { kind: string;
+    from_account: string; to_account: string; amount: number; created_at: Date } };
+  "run_marks.list": { parameters: { run_ids: readonly string[]; tenant_id: string }; row: { run_id: string;
+    starred: boolean; tags: string[] } };
+  "run_marks.save": { parameters: { run_id: string; tenant_id: string; end_user: string | null | undefined;
+    starred: boolean | null | undefined; tags: readonly string[] | null | undefined };
+    row: { starred: boolean; tags: string[] } };
+  "run_traces.list": { parameters: { run_ids: readonly string[] }; row: { run_id: string;
+    traceparent: string | null; created_at: Date } };
+  "run_tree.list_members": { parameters: { tenant_id: string; root_run_id: string; since: string;
+    end_user: string | null | undefined }; row: { run_id: string | null; run_type: string | null;
+    status: string | null; parent_run_id: string | null; root_run_id: string | null; model: string | null;
+    provider: string | null; cost: unknown; created_at: Date | null; started_at: Date | null;
+    finished_at: Date | null; prompt: string | null; is_deleted: boolean | null; outputs: unknown;
+    image_run_ids: unknown; mask_run_ids: unknown } };
+  "run_tree.list_references": { parameters: { root_run_id: string; since: string }; row: { run_id: string;
+    source_run_id: string } };
+  "runs.accept": { parameters: { runs: JsonParameter; tenant_open_limit: number | null | undefined;
+    open_limit_holders: readonly string[]; tenant_id: string; key_open_limits: readonly number[];
+    storage_bytes_limit: number | null | undefined; stored_files_limit: number | null | undefined;
+    amount: number | null | undefined; budget_holders: readonly string[]; caller_id: string;
+    key_id: string | null | undefined }; row: { reached: string | null; reached_by: string | null;
+    open_limit_of: string | null; has_free_storage: boolean | null; run_id: string; created_at: Date } };
+  "runs.accept_upload": { parameters: { storage_bytes_limit: number | null | undefined;
+    stored_files_limit: number | null | undefined; tenant_id: string; size_bytes: number;
+    idempotency_key: string | null | undefined; fingerprint: Buffer | null | undefined; run_id: string;
+    caller_id: string; user_id: string; operation: string; run_type: string; inputs: JsonParameter;
+    parent_run_id: string | null | undefined; root_run_id: string; depth: number; metadata: JsonParameter;
+    webhook_url: string | null | undefined; result: JsonParameter; end_user: string | null | undefined;
+    files: JsonParameter; event_id: string; secret_id: string | null | undefined;
+    secret_key_id: string | null | undefined; sealed_secret: Buffer | null | undefined;
+    secret_days: number | null | undefined }; row: { is_within_quota: boolean | null;
+    is_accepted: boolean | null; run_id: string; tenant_id: string; user_id: string; end_user: string | null;
+    operation: string; run_type: string; status: ColumnTypes["runs.status"]; progress: number;
+    phase: string | null; parent_run_id: string | null; root_run_id: string; depth: number;
+    inputs: ColumnTypes["runs.inputs"]; given_fields: string[] | null; plan: ColumnTypes["runs.plan"];
+    metadata: ColumnTypes["runs.metadata"]; webhook_url: string | null; model: string | null;
+    provider: string | null; result: ColumnTypes["runs.result"] | null;
+    error: ColumnTypes["runs.error"] | null; cost: ColumnTypes["runs.cost"] | null;
+    warnings: ColumnTypes["runs.warnings"]; cancel_requested_at: Date | null; created_at: Date;
+    updated_at: Date; started_at: Date | null; finished_at: Date | null; expires_at: Date | null;
+    deleted_at: Date | null } };
+  "runs.find": { parameters: { run_id: string; tenant_id: string; end_user: string | null | undefined };
+    row: { run_id: string; tenant_id: string; user_id: string; end_user: string | null; operation: string;
+    run_type: string; status: ColumnTypes["runs.status"]; progress: number; phase: string | null;
+    parent_run_id: string | null; root_run_id: string; depth: number; inputs: ColumnTypes["runs.inputs"];
+    given_fields: string[] | null; plan: ColumnTypes["runs.plan"]; metadata: ColumnTypes["runs.metadata"];
+    webhook_url: string | null; model: string | null; provider: string | null;
+    result: ColumnTypes["runs.result"] | null; error: ColumnTypes["runs.error"] | null;
+    cost: ColumnTypes["runs.cost"] | null; warnings: ColumnTypes["runs.warnings"];
+    cancel_requested_at: Date | null; created_at: Date; updated_at: Date; started_at: Date | null;
+    finished_at: Date | null; expires_at: Date | null; deleted_at: Date | null } };
+  "runs.find_all": { parameters: { run_ids: readonly string[]; tenant_id: string;
+    end_user: string | null | undefined }; row: { run_id: string; tenant_id: string; user_id: string;
+    end_user: string | null; operation: string; run_type: string; status: ColumnTypes["runs.status"];
+    progress: number; phase: string | null; parent_run_id: string | null; root_run_id: string; depth: number;
+    inputs: ColumnTypes["runs.inputs"]; given_fields: string[] | null; plan: ColumnTypes["runs.plan"];
+    metadata: ColumnTypes["runs.metadata"]; webhook_url: string | null; model: string | null;
+    provider: string | null; result: ColumnTypes["runs.result"] | null;
+    error: ColumnTypes["runs.error"] | null; cost: ColumnTypes["runs.cost"] | null;
+    warnings: ColumnTypes["runs.warnings"]; cancel_requested_at: Date | null; created_at: Date;
+    updated_at: Date; started_at: Date | null; finished_at: Date | null; expires_at: Date | null;
+    deleted_at: Date | null } };
+  "runs.find_window_end": { parameters: { tenant_id: string; before: string; lowest: string; window: number;
+    parent_run_id?: string | null | undefined; end_user?: string | undefined;
+    status?: string | null | undefined }; row: { run_id: string } };
+  "runs.list": { parameters: { tenant_id: string; before: string; lowest: string; window: number;
+    status: string | null | undefined; run_type: string | null | undefined;
+    parent_run_id: string | null | undefined; model: string | null | undefined;
+    provider: string | null | undefined; key_id: string | null | undefined;
+    user_id: string | null | undefined; end_user: string | null | undefined;
+    error_code: string | null | undefined; roots: boolean | null | undefined;
+    created_after: Date | string | null | undefined; created_before: Date | string | null | undefined;
+    words: readonly string[] | null | undefined; marks: readonly string[] | null | undefined; limit: number };
+    row: { run_id: string; tenant_id: string; user_id: string; end_user: string | null; operation: string;
+    run_type: string; status: ColumnTypes["runs.status"]; progress: number; phase: string | null;
+    parent_run_id: string | null; root_run_id: string; depth: number; inputs: ColumnTypes["runs.inputs"];
+    given_fields: string[] | null; plan: ColumnTypes["runs.plan"]; metadata: ColumnTypes["runs.metadata"];
+    webhook_url: string | null; model: string | null; provider: string | null;
+    result: ColumnTypes["runs.result"] | null; error: ColumnTypes["runs.error"] | null;
+    cost: ColumnTypes["runs.cost"] | null; warnings: ColumnTypes["runs.warnings"];
+    cancel_requested_at: Date | null; created_at: Date; updated_at: Date; started_at: Date | null;
+    finished_at: Date | null; expires_at: Date | null; deleted_at: Date | null } };
+  "runs.list_cancelable": { parameters: { tenant_id: string; status: string;
+    end_user: string | null | undefined; run_type: string | null | undefined;
+    model: string | null | undefined; key_id: string | null | undefined; user_id: string | null | undefined;
+    created_before: Date | string | null | undefined; limit: number }; row: { run_id: string } };
+  "runs.list_ended": { parameters: { run_ids: readonly string[] }; row: { run_id: string } };
+  "runs.list_found": { parameters: { run_ids: readonly string[]; tenant_id: string;
+    status: string | null | undefined; run_type: string | null | undefined;
+    parent_run_id: string | null | undefined; model: string | null | undefined;
+    provider: string | null | undefined; key_id: string | null | undefined;
+    user_id: string | null | undefined; end_user: string | null | undefined;
+    error_code: string | null | undefined; roots: boolean | null | undefined;
+    created_after: Date | string | null | undefined; created_before: Date | string | null | undefined };
+    row: { run_id: string; tenant_id: string; user_id: string; end_user: string | null; operation: string;
+    run_type: string; status: ColumnTypes["runs.status"]; progress: number; phase: string | null;
+    parent_run_id: string | null; root_run_id: string; depth: number; inputs: ColumnTypes["runs.inputs"];
+    given_fields: string[] | null; plan: ColumnTypes["runs.plan"]; metadata: ColumnTypes["runs.metadata"];
+    webhook_url: string | null; model: string | null; provider: string | null;
+    result: ColumnTypes["runs.result"] | null; error: ColumnTypes["runs.error"] | null;
+    cost: ColumnTypes["runs.cost"] | null; warnings: ColumnTypes["runs.warnings"];
+    cancel_requested_at: Date | null; created_at: Date; updated_at: Date; started_at: Date | null;
+    finished_at: Date | null; expires_at: Date | null; deleted_at: Date | null } };
+  "runs.search": { parameters: { tenant_id: string; terms: readonly string[]; before: string; lowest: string;
+    limit: number; max_entries: number }; row: { run_ids: string[] | null; next_before: string | null } };
+  "runs.search_marked": { parameters: { tenant_id: string; terms: readonly string[]; marks: readonly string[];
+    before: string; lowest: string; limit: number; max_lookups: number }; row: { run_ids: string[] | null;
+    next_before: string | null } };
+  "runs.tombstone": { parameters: { run_id: string; tenant_id: string; end_user: string | null | undefined;
+    outbox_id: string }; row: { run_id: string } };
+  "set_aside_events.claim_due": { parameters: { retry_seconds: number; limit: number };
+    row: { event_id: string; run_id: string } };
+  "set_aside_events.count": { parameters: Record<never, never>; row: { events: number | null;
+    tenants: number | null; reason: string | null } };
+  "set_aside_events.delete": { parameters: { event_id: string }; row: Record<never, never> };
+  "set_aside_events.find_event": { parameters: { run_id: string; event_id: string }; row: { event_id: string;
+    run_id: string; tenant_id: string; type: string; data: ColumnTypes["events.data"]; terminal: boolean;
+    xact: number; seq: number; created_at: Date } };
+  "set_aside_events.insert": { parameters: { to_xact: number; to_seq: number; from_xact: number;
+    from_seq: number; event_id: string; run_id: string; tenant_id: string; type: string; reason: string };
+    row: { is_advanced: boolean | null } };
+  "set_aside_events.list": { parameters: { limit: number }; row: { event_id: string; run_id: string;
+    tenant_id: string; type: string; reason: string; retry_at: Date } };
+  "set_aside_events.record": { parameters: { event_id: string; run_id: string; tenant_id: string;
+    type: string; reason: string }; row: Record<never, never> };
+  "set_aside_events.record_reason": { parameters: { reason: string; event_id: string };
+    row: Record<never, never> };
+  "set_aside_events.skip": { parameters: { event_id: string; actor_user_id: string;
+    actor_key_id: string | null | undefined; actor_tenant_id: string }; row: { event_id: string } };
+  "spooled_attempts.find": { parameters: { run_id: string; request_index: number; attempt_number: number };
+    row: { tenant_id: string; epoch: number; is_unresolved: boolean | null; lease_seconds: number | null;
+    is_quarantined: boolean | null } };
+  "staged_runs.discard": { parameters: { asset_ids: readonly string[]; run_id: string };
+    row: Record<never, never> };
+  "staged_runs.insert": { parameters: { run_id: string; tenant_id: string }; row: Record<never, never> };
+  "staged_runs.sweep": { parameters: { age_seconds: number; limit: number; outbox_id: string };
+    row: { due: number | null; abandoned: number | null } };
+  "storage_check.list_counted": { parameters: Record<never, never>; row: { tenant_id: string;
+    bytes: number | null; files: number | null } };
+  "storage_check.sum_piece": { parameters: { after: string; rows: number }; row: { tenant_id: string;
+    bytes: number | null; files: number | null; last: string | null } };
+  "storage_usage.read": { parameters: { tenant_id: string }; row: { bytes: number | null;
+    files: number | null } };
+  "suspect_runs.acquire": { parameters: { seconds: number; run_id: string };
+    row: { is_acquired: boolean | null; is_quarantined: boolean | null; held_seconds: number | null } };
+  "suspect_runs.count_deaths": { parameters: { run_ids: readonly string[]; were_apart: readonly boolean[];
+    hold_seconds: number; max_deaths: number }; row: { run_id: string; deaths: number;
+    is_quarantined: boolean | null } };
+  "suspect_runs.list": { parameters: Record<never, never>; row: { run_id: string;
+    held_seconds: number | null } };
+  "suspect_runs.release": { parameters: { run_id: string }; row: Record<never, never> };
+  "suspension.read": { parameters: { tenant_id: string }; row: { is_suspended: boolean | null } };
+  "tenant_deletion.delete_audit_log": { parameters: { tenant_id: string }; row: { deleted: number | null } };
+  "tenant_deletion.delete_deliveries": { parameters: { delivery_ids: readonly string[]; tenant_id: string };
+    row: { deleted: number | null } };
+  "tenant_deletion.delete_rows": { parameters: { tenant_id: string; limit: number };
+    row: { deleted: number | null } };
+  "tenant_deletion.delete_runs": { parameters: { run_ids: readonly string[]; tenant_id: string };
+    row: { deleted: number | null } };
+  "tenant_deletion.list_deliveries": { parameters: { tenant_id: string; limit: number }; row: { id: string;
+    is_recent: boolean | null } };
+  "tenant_deletion.list_runs": { parameters: { tenant_id: string; limit: number }; row: { id: string;
+    is_recent: boolean | null } };
+  "tenant_deletion.retire_lora_names": { parameters: { tenant_id: string }; row: { deleted: number | null } };
+  "tenant_deletions.add_objects": { parameters: { objects: number; bytes: number; tenant_id: string };
+    row: Record<never, never> };
+  "tenant_deletions.complete": { parameters: { tenant_id: string }; row: { deleted_tenant_id: string } };
+  "tenant_deletions.find": { parameters: { tenant_id: string }; row: { deleted_tenant_id: string;
+    state: ColumnTypes["tenant_deletions.state"]; requested_at: Date; completed_at: Date | null;
+    deleted_rows: ColumnTypes["tenant_deletions.deleted_rows"];
+    ledger: ColumnTypes["tenant_deletions.ledger"]; deleted_objects: number; deleted_bytes: number;
+    audit_digest: Buffer | null; digest: Buffer | null } };
+  "tenant_deletions.insert": { parameters: { tenant_id: string; actor_tenant_id: string;
+    actor_user_id: string; actor_key_id: string | null | undefined }; row: { deleted_tenant_id: string;
+    state: ColumnTypes["tenant_deletions.state"]; requested_at: Date; completed_at: Date | null;
+    deleted_rows: ColumnTypes["tenant_deletions.deleted_rows"];
+    ledger: ColumnTypes["tenant_deletions.ledger"]; deleted_objects: number; deleted_bytes: number;
+    audit_digest: Buffer | null; digest: Buffer | null } };
+  "tenant_deletions.keep_suspended": { parameters: { tenant_id: string }; row: Record<never, never> };
+  "tenant_deletions.list_open": { parameters: Record<never, never>; row: { tenant_id: string;
+    state: ColumnTypes["tenant_deletions.state"]; seconds_in_state: number | null } };
+  "tenant_deletions.set_state": { parameters: { state: string; tenant_id: string };
+    row: Record<never, never> };
+  "tenant_export.list": { parameters: { tenant_id: string; after?: string | undefined; limit: number;
+    after_xact?: number | undefined; after_seq?: number | undefined }; row: { key: string | null;
+    data: unknown } };
+  "tenant_export.list_nested": { parameters: { parent_ids: readonly string[] }; row: { data: unknown } };
+  "tenant_open_runs.count_cancellations": { parameters: { tenant_id: string; attempts: number };
+    row: { jobs: number | null } };
+  "tenant_open_runs.list": { parameters: { grace_seconds: number; tenant_id: string; limit: number };
+    row: { run_id: string; is_cancel_requested: boolean | null; is_stuck: boolean | null } };
+  "tenants.find": { parameters: { tenant_id: string }; row: { tenant_id: string; name: string; weight: number;
+    limits: ColumnTypes["tenants.limits"]; retention_days: number | null; archive_after_days: number | null;
+    provenance: ColumnTypes["tenants.provenance"] | null; suspended_at: Date | null; created_at: Date;
+    updated_at: Date } };
+  "tenants.find_provenance": { parameters: { tenant_id: string };
+    row: { provenance: ColumnTypes["tenants.provenance"] | null } };
+  "tenants.insert": { parameters: { actor_tenant_id: string; idempotency_key: string | null | undefined;
+    fingerprint: Buffer | null | undefined; tenant_id: string; caller_id: string; name: string;
+    weight: number; limits: JsonParameter; retention_days: number | null | undefined; owner_user_id: string;
+    owner_name: string | null | undefined; owner_email: string | null | undefined; key_id: string;
+    key_name: string; digest: Buffer; hint: string; scopes: readonly string[]; actor_user_id: string;
+    actor_key_id: string | null | undefined }; row: { tenant_id: string; name: string; weight: number;
+    limits: ColumnTypes["tenants.limits"]; retention_days: number | null; archive_after_days: number | null;
+    provenance: ColumnTypes["tenants.provenance"] | null; suspended_at: Date | null; created_at: Date;
+    updated_at: Date } };
+  "tenants.list": { parameters: { before: string | null | undefined; limit: number };
+    row: { tenant_id: string; name: string; weight: number; limits: ColumnTypes["tenants.limits"];
+    retention_days: number | null; archive_after_days: number | null;
+    provenance: ColumnTypes["tenants.provenance"] | null; suspended_at: Date | null; created_at: Date;
+    updated_at: Date } };
+  "tenants.update": { parameters: { tenant_id: string; name: string | null | undefined;
+    weight: number | null | undefined; limits: JsonParameter | null | undefined;
+    suspended: boolean | null | undefined; has_retention_days: boolean;
+    retention_days: number | null | undefined; has_archive_after_days: boolean;
+    archive_after_days: number | null | undefined; has_provenance: boolean;
+    provenance: JsonParameter | null | undefined; actor_user_id: string;
+    actor_key_id: string | null | undefined; change: JsonParameter }; row: { tenant_id: string; name: string;
+    weight: number; limits: ColumnTypes["tenants.limits"]; retention_days: number | null;
+    archive_after_days: number | null; provenance: ColumnTypes["tenants.provenance"] | null;
+    suspended_at: Date | null; created_at: Date; updated_at: Date } };
+  "token_buckets.take": { parameters: { buckets: readonly string[]; capacities: readonly number[];
+    per_second: readonly number[]; wanted: readonly number[]; returned: readonly number[] };
+    row: { granted: number | null; remaining: number | null } };
+  "unknown_outcomes.list": { parameters: { before: string | null | undefined; limit: number };
+    row: { run_id: string; request_index: number; attempt_number: number; provider: string;
+    upstream: string | null; idempotency_key: string; price: number | null; unknown_since: Date | null;
+    tenant_id: string; operation: string; status: ColumnTypes["runs.status"] } };
+  "unknown_outcomes.settle": { parameters: { charge: number; run_id: string; request_index: number;
+    attempt_number: number; transfer_id: string; actor_user_id: string;
+    actor_key_id: string | null | undefined; actor_tenant_id: string }; row: { recorded: number | null } };
+  "usage.sum": { parameters: { tenant_id: string; from: Date | string; to: Date | string; limit: number };
+    row: { runs: number | null; completed: number | null; failed: number | null; canceled: number | null;
+    amount: number | null; unpriced: number | null; day?: string | null | undefined;
+    key_id?: string | null | undefined; model?: string | null | undefined;
+    operation?: string | null | undefined } };
+  "webhook_secrets.insert_if_missing": { parameters: { tenant_id: string; owner_id: string; secret_id: string;
+    key_id: string; sealed: Buffer }; row: Record<never, never> };
+  "webhook_secrets.list_active": { parameters: { tenant_id: string; owner_id: string; limit: number };
+    row: { tenant_id: string; owner_id: string; secret_id: string; key_id: string; sealed: Buffer } };
+  "webhook_secrets.list_other_keys": { parameters: { key_id: string; tenant_id: string; owner_id: string;
+    secret_id: string; limit: number }; row: { tenant_id: string; owner_id: string; secret_id: string;
+    key_id: string; sealed: Buffer } };
+  "webhook_secrets.reseal": { parameters: { key_id: string; sealed: Buffer; tenant_id: string;
+    owner_id: string; secret_id: string }; row: Record<never, never> };
+  "webhook_secrets.rotate": { parameters: { overlap_seconds: number; tenant_id: string; owner_id: string;
+    secret_id: string; key_id: string; sealed: Buffer; actor_user_id: string;
+    actor_key_id: string | null | undefined; action: string; subject: string };
+    row: { ends_at: Date | null } };
+  "webhooks.delete": { parameters: { tenant_id: string; webhook_id: string; actor_user_id: string;
+    actor_key_id: string | null | undefined }; row: { webhook_id: string; tenant_id: string; url: string;
+    events: string[]; description: string | null; enabled: boolean;
+    disabled_reason: ColumnTypes["webhook_endpoints.disabled_reason"] | null; disabled_at: Date | null;
+    failing_since: Date | null; created_at: Date; updated_at: Date } };
+  "webhooks.delete_attempts": { parameters: { after: string; days: number; limit: number };
+    row: { deleted: number | null; last: string | null } };
+  "webhooks.delete_breakers": { parameters: Record<never, never>; row: Record<never, never> };
+  "webhooks.delete_deliveries": { parameters: { after: string; days: number; limit: number };
+    row: { deleted: number | null; last: string | null } };
+  "webhooks.delete_progress": { parameters: Record<never, never>; row: Record<never, never> };
+  "webhooks.delete_replays": { parameters: { days: number }; row: Record<never, never> };
+  "webhooks.delete_secrets": { parameters: { after: Date | string; limit: number };
+    row: { deleted: number | null; last: Date | null } };
+  "webhooks.delete_set_aside_events": { parameters: { days: number }; row: Record<never, never> };
+  "webhooks.disable": { parameters: { reason: string; tenant_id: string; webhook_id: string;
+    event_id: string }; row: { webhook_id: string } };
+  "webhooks.find": { parameters: { tenant_id: string; webhook_id: string }; row: { webhook_id: string;
+    tenant_id: string; url: string; events: string[]; description: string | null; enabled: boolean;
+    disabled_reason: ColumnTypes["webhook_endpoints.disabled_reason"] | null; disabled_at: Date | null;
+    failing_since: Date | null; created_at: Date; updated_at: Date } };
+  "webhooks.insert": { parameters: { tenant_id: string; idempotency_key: string | null | undefined;
+    fingerprint: Buffer | null | undefined; webhook_id: string; caller_id: string; url: string;
+    events: readonly string[]; description: string | null | undefined; secret_id: string;
+    secret_key_id: string; sealed_secret: Buffer; actor_user_id: string;
+    actor_key_id: string | null | undefined }; row: { webhook_id: string; tenant_id: string; url: string;
+    events: string[]; description: string | null; enabled: boolean;
+    disabled_reason: ColumnTypes["webhook_endpoints.disabled_reason"] | null; disabled_at: Date | null;
+    failing_since: Date | null; created_at: Date; updated_at: Date } };
+  "webhooks.list": { parameters: { tenant_id: string; before: string | null | undefined; limit: number };
+    row: { webhook_id: string; tenant_id: string; url: string; events: string[]; description: string | null;
+    enabled: boolean; disabled_reason: ColumnTypes["webhook_endpoints.disabled_reason"] | null;
+    disabled_at: Date | null; failing_since: Date | null; created_at: Date; updated_at: Date } };
+  "webhooks.list_enabled": { parameters: { tenant_ids: readonly string[] }; row: { webhook_id: string;
+    tenant_id: string; url: string; events: string[]; description: string | null; enabled: boolean;
+    disabled_reason: ColumnTypes["webhook_endpoints.disabled_reason"] | null; disabled_at: Date | null;
+    failing_since: Date | null; created_at: Date; updated_at: Date } };
+  "webhooks.update": { parameters: { url: string | null | undefined;
+    events: readonly string[] | null | undefined; has_description: boolean;
+    description: string | null | undefined; enabled: boolean | null | undefined; tenant_id: string;
+    webhook_id: string; host: string | null | undefined; actor_user_id: string;
+    actor_key_id: string | null | undefined; change: JsonParameter }; row: { webhook_id: string;
+    tenant_id: string; url: string; events: string[]; description: string | null; enabled: boolean;
+    disabled_reason: ColumnTypes["webhook_endpoints.disabled_reason"] | null; disabled_at: Date | null;
+    failing_since: Date | null; created_at: Date; updated_at: Date } };
+  "workers.delete": { parameters: { worker_id: string }; row: Record<never, never> };
+  "workers.delete_silent": { parameters: Record<never, never>; row: Record<never, never> };
+  "workers.list": { parameters: Record<never, never>; row: { worker_id: string; host: string; version: string;
+    url: string; state: string; runs: number; started_at: Date; draining_since: Date | null } };
+  "workers.report": { parameters: { worker_id: string; host: string; version: string; url: string;
+    state: string; runs: number }; row: { is_paused: boolean | null; time_ms: number | null;
+    up_seconds: number | null } };
 };

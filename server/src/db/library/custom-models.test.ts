@@ -119,7 +119,7 @@ describe("who may use a model", () => {
     expect(await listCustomModels(base.db, otherTenant, { status: "disabled", granted: false }, 10)).toEqual([]);
   });
 
-  it("only its owner and the admins of its tenant can change it, not every user of it", async () => {
+  it("a model is changed only by its owner and the admins of its tenant, not by its other users", async () => {
     const { model_id } = await register(ann, { visibility: "public" });
     const admin = { ...colleague, isAdmin: true };
     const foreignAdmin = { ...otherTenant, isAdmin: true };

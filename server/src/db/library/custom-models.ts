@@ -11,6 +11,7 @@ import {
   type NewIdempotencyKey,
 } from "../idempotency-keys.ts";
 import { statement } from "../statement.ts";
+import type { ModelStatus, ModelVisibility } from "../typed-columns.ts";
 
 export type CustomModelFields = {
   name: string;
@@ -19,12 +20,12 @@ export type CustomModelFields = {
   trigger_word: string | null;
   description: string | null;
   preview_image_url: string | null;
-  visibility: "private" | "tenant" | "public";
+  visibility: ModelVisibility;
 };
 export type CustomModelRow = CustomModelFields & {
   model_id: string;
   owner: string;
-  status: "active" | "disabled";
+  status: ModelStatus;
   created_at: Date;
   updated_at: Date;
 };

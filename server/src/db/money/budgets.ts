@@ -1,6 +1,6 @@
 // Spending limits of tenants, keys and tokens. The row is locked and checked in the statement that accepts the run, so
 // concurrent requests cannot reserve more than the limit. All amounts are whole micro-dollars.
-import { Fault } from "../../faults.ts";
+import { Fault } from "../../faults/faults.ts";
 import type { Database } from "../connect.ts";
 import { statement } from "../statement.ts";
 
@@ -33,11 +33,11 @@ export function describeLimitOwner(holderId: string, spender: Spender): LimitOwn
   return holders.includes(holderId) ? { of: "parent_key", key_id: holderId } : { of: "token" };
 }
 
-export type BudgetLimitKind = "price" | "balance" | "day" | "month" | "total";
+export type BudgetLimitKind = "price" | "balance" | "hour" | "day" | "month" | "total";
 type BudgetRefusal = { reached: BudgetLimitKind; reached_by: string; amount: number | null };
 
 export function toBudgetFault({ reached, reached_by, amount }: BudgetRefusal, spender: Spender): Fault {
-  if (reached === "price") return new Fault("spend_limit_reached", { reason: "price_unknown" });
+  if (reached === "price") return new Fault("price_unknown", describeLimitOwner(reached_by, spender));
   const owner = describeLimitOwner(reached_by, spender);
   const details = { limit: reached, ...owner, estimate: amount === null ? null : amount / 1e6 };
   return new Fault(reached === "balance" ? "insufficient_credits" : "spend_limit_reached", details);
@@ -62,13 +62,16 @@ export type BudgetRow = {
   holder_id: string;
   is_prepaid: boolean;
   available: number;
+  hour_limit: number | null;
   day_limit: number | null;
   month_limit: number | null;
   total_limit: number | null;
+  hour_used: number;
   day_used: number;
   month_used: number;
   total_used: number;
   /** The part of the used amounts that open runs have reserved. */
+  hour_held: number;
   day_held: number;
   month_held: number;
   total_held: number;
@@ -78,10 +81,11 @@ export type BudgetRow = {
 
 const LIST = statement(
   "budgets.list",
-  `select budgets.holder_id, is_prepaid, available, day_limit, month_limit, total_limit, total_used,
+  `select budgets.holder_id, is_prepaid, available, hour_limit, day_limit, month_limit, total_limit, total_used,
+     case when hour = hour_of(now()) then hour_used else 0 end as hour_used,
      case when day = day_of(now()) then day_used else 0 end as day_used,
      case when month = month_of(now()) then month_used else 0 end as month_used,
-     day_held, month_held, total_held, case when named.is_in_use is not null then named.name end as key_name
+     hour_held, day_held, month_held, total_held, case when named.is_in_use is not null then named.name end as key_name
    from budgets
    left join (
      select distinct on (key_holder(key_id, holder_ids)) key_holder(key_id, holder_ids) as holder_id, name,
@@ -90,16 +94,22 @@ const LIST = statement(
      order by key_holder(key_id, holder_ids), replaced_by is not null, key_id desc
    ) as named on named.holder_id = budgets.holder_id
    cross join lateral (
-     select coalesce(sum(reserved) filter (where day_of(runs.created_at) = day_of(now())), 0)::bigint as day_held,
+     select coalesce(sum(reserved) filter (where hour_of(runs.created_at) = hour_of(now())), 0)::bigint as hour_held,
+       coalesce(sum(reserved) filter (where day_of(runs.created_at) = day_of(now())), 0)::bigint as day_held,
        coalesce(sum(reserved) filter (where month_of(runs.created_at) = month_of(now())), 0)::bigint as month_held,
        coalesce(sum(reserved), 0)::bigint as total_held
      from open_runs join runs using (run_id)
      where open_runs.tenant_id = :tenant_id and budgets.holder_id = any(open_runs.budget_holders)
    ) as open_reserves
-   where budgets.tenant_id = :tenant_id and is_limited and (budgets.holder_id = any(:holders::uuid[])
+   where budgets.tenant_id = :tenant_id and has_limit(budgets) and (budgets.holder_id = any(:holders::uuid[])
      or (:with_keys::boolean and named.is_in_use))
    order by budgets.holder_id`,
-).columns<Pick<BudgetRow, "key_name" | "day_used" | "month_used" | "day_held" | "month_held" | "total_held">>();
+).columns<
+  Pick<
+    BudgetRow,
+    "key_name" | "hour_used" | "day_used" | "month_used" | "hour_held" | "day_held" | "month_held" | "total_held"
+  >
+>();
 
 /** The budgets that count the runs of this caller, the tenant's first. `withKeys`: also those of all other keys. */
 export async function listBudgets(

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { startTestDatabase, type TestDatabase } from "../../../test/support/test-database.ts";
 import { failAttempt } from "../runs/attempts.ts";
 import { claimAttempt } from "../runs/claim-attempt.ts";
-import { saveOutputAndComplete } from "../runs/complete-run.ts";
+import { saveOutputAndComplete } from "../runs/end-runs.ts";
 import { insertRun } from "../runs/insert-run.ts";
 import type { RunClaim } from "../runs/open-runs.ts";
 import { startClaimedRun } from "../runs/start-run.ts";

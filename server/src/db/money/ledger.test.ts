@@ -3,8 +3,9 @@
 import { v7 } from "uuid";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { startTestDatabase, type TestDatabase } from "../../../test/support/test-database.ts";
+import { endRun } from "../runs/end-runs.ts";
 import { insertRun, type NewRun } from "../runs/insert-run.ts";
-import { endRun, requestCancellation } from "../runs/open-runs.ts";
+import { requestCancellation } from "../runs/open-runs.ts";
 import { startClaimedRun } from "../runs/start-run.ts";
 import { insertTokenBudget, listBudgets, TENANT_BUDGET_HOLDER } from "./budgets.ts";
 import { creditBalance } from "./ledger.ts";
@@ -219,6 +220,26 @@ describe("a spending limit", () => {
     expect(await codeOf(insertRun(database.db, newRun({ estimate: 9e9 })))).toBe("accepted");
   });
 
+  it("for an hour counts what runs of the hour have cost and hold, and begins anew with the next hour", async () => {
+    const ended = await begin();
+    await endRun(database.db, ended, completed(30_000), v7());
+    await limitTenant({ spend_per_hour: 0.1 });
+    expect(await budget()).toMatchObject({ hour_limit: 100_000, hour_used: 30_000, day_limit: null });
+    await accept();
+    expect(await codeOf(insertRun(database.db, newRun()))).toBe("spend_limit_reached hour tenant");
+    expect(await listBudgets(database.db, tenant, {})).toMatchObject([{ hour_used: 70_000, hour_held: 40_000 }]);
+    await database.db.query("test.hour", "update budgets set hour = hour - interval '1 hour' where tenant_id = $1", [
+      tenant,
+    ]);
+    expect(await listBudgets(database.db, tenant, {})).toMatchObject([{ hour_used: 0 }]);
+    const next = await begin();
+    await endRun(database.db, next, completed(10_000), v7());
+    expect(await budget()).toMatchObject({ hour_used: 10_000, day_used: 80_000 });
+    expect(await codeOf(insertRun(database.db, newRun({ estimate: 90_000 })))).toBe("accepted");
+    await limitTenant({});
+    expect(await codeOf(insertRun(database.db, newRun({ estimate: 9e9 })))).toBe("accepted");
+  });
+
   it("begins anew with the day, and with the month", async () => {
     await limitTenant({ spend_per_day: 0.04, spend_per_month: 0.08 });
     const yesterday = await begin();
@@ -313,7 +334,7 @@ describe("a spending limit", () => {
 
   it("refuses what has no known price, and lets in what is free", async () => {
     await limitTenant({ spend_per_day: 0 });
-    expect(await codeOf(insertRun(database.db, newRun({ estimate: null })))).toBe("spend_limit_reached");
+    expect(await codeOf(insertRun(database.db, newRun({ estimate: null })))).toBe("price_unknown tenant");
     expect(await codeOf(insertRun(database.db, newRun({ estimate: 0 })))).toBe("accepted");
   });
 

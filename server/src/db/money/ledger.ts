@@ -12,8 +12,8 @@ import { statement } from "../statement.ts";
 import { TENANT_BUDGET_HOLDER } from "./budgets.ts";
 
 /**
- * The parts of a statement that ends a run. `settlement` is the name of a CTE of that statement with one row if the
- * run ended, and the columns `run_id`, `tenant_id`, `accepted_at`, `reserved`, `reserved_from`, `budget_holders`,
+ * A part of a statement that ends runs. `settlement` is the name of a CTE of that statement with one row for each run
+ * that ended, and the columns `run_id`, `tenant_id`, `accepted_at`, `reserved`, `reserved_from`, `budget_holders`,
  * `charged` and `wasted`. Null amounts are zero.
  */
 type SettlementSql = { settlement: string };
@@ -29,12 +29,6 @@ export const insertSettlementSql = ({ settlement }: SettlementSql) => `settlemen
     ) as moves (kind, from_account, to_account, amount)
     where amount > 0
   )`;
-
-/** A column `released` that returns the part of the reservation that was not charged to the budgets of the run. */
-export const releaseBudgetsSql = ({ settlement }: SettlementSql) => `
-  (select release_budgets(tenant_id, budget_holders, reserved - coalesce(charged, 0), reserved_from = 'available',
-     accepted_at)
-   from ${settlement} where budget_holders is not null and reserved > coalesce(charged, 0)) as released`;
 
 /**
  * The amount that providers may have charged for attempts whose output the caller does not get. `isNowDelivered` is an

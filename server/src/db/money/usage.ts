@@ -1,6 +1,6 @@
 // The runs of a tenant and their cost, from daily sums and the runs that are not in them yet. Its cost depends on the
 // days, keys and models, and not on the number of runs.
-import type { UsageDimension } from "../../kit/schemas/usage.ts";
+import type { UsageDimension } from "../../contract/schemas/usage.ts";
 import type { Database } from "../connect.ts";
 import { statementVariants } from "../statement.ts";
 import { IS_COUNTED } from "./daily-usage.ts";

@@ -1,8 +1,9 @@
 // Stored files, by id.
+
+import { STORAGE_KEY, STORED_KEY_PARAMETER } from "../asset-key.ts";
 import type { Database } from "../connect.ts";
 import { statement } from "../statement.ts";
-import { STORAGE_KEY, STORED_KEY_PARAMETER } from "./asset-key.ts";
-import type { StoredAsset } from "./runs.ts";
+import type { StoredAsset } from "../typed-columns.ts";
 import { IS_FILE_WITHIN_QUOTA, type StorageLimits, storageParameters, toStorageFault } from "./storage-usage.ts";
 
 export type AssetRow = StoredAsset & {

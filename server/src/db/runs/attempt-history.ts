@@ -1,5 +1,5 @@
 // The attempts of a run as its reader sees them.
-import type { JsonObject } from "../../kit/schemas/run.ts";
+import type { JsonObject } from "../../contract/schemas/run.ts";
 import type { Database } from "../connect.ts";
 import { statement } from "../statement.ts";
 import type { AttemptRow } from "./attempts.ts";

@@ -1,13 +1,16 @@
 // Attempts: one row per submission that may cost money. The row and its lease are inserted before the request, the
 // ticket is saved right after the response. An attempt without a ticket has an unknown outcome and must be resolved
 // before a resubmit.
-import type { PublicFault } from "../../faults.ts";
-import type { JsonObject } from "../../kit/schemas/run.ts";
+
+import type { JsonObject } from "../../contract/schemas/run.ts";
+import type { PublicFault } from "../../faults/faults.ts";
+import type { ReportedUsage } from "../../prices/price.ts";
 import type { Database } from "../connect.ts";
 import { statement } from "../statement.ts";
+import type { AttemptState, StoredAsset } from "../typed-columns.ts";
 import { insertFilesSql } from "./insert-files.ts";
 import type { RunClaim } from "./open-runs.ts";
-import type { FileToInsert, StoredAsset } from "./runs.ts";
+import type { FileToInsert } from "./runs.ts";
 
 export type AttemptRef = { run_id: string; request_index: number; attempt_number: number };
 
@@ -18,8 +21,6 @@ const attemptParameters = ({ run_id, request_index, attempt_number }: AttemptRef
   attempt_number,
 });
 const IS_ATTEMPT = "run_id = :run_id and request_index = :request_index and attempt_number = :attempt_number";
-
-export type AttemptState = "intent" | "submitted" | "succeeded" | "failed" | "unknown" | "abandoned";
 
 export type AttemptRow = AttemptRef & {
   idempotency_key: string;
@@ -228,13 +229,15 @@ export async function markOutcomeUnknown(db: Database, id: AttemptRef): Promise<
 }
 
 /** As it is stored. */
-type SavedOutput = { files: StoredAsset[]; data?: JsonObject };
+type SavedOutput = { files: StoredAsset[]; data?: JsonObject; usage?: ReportedUsage };
 
 export type RequestOutput = {
   files: FileToInsert[];
   /** Files that the output does not list. */
   thumbnailFiles?: FileToInsert[];
   data?: JsonObject | undefined;
+  /** What the provider says that the job used. The cost of the run is computed from it. */
+  usage?: ReportedUsage | undefined;
   request?: JsonObject | undefined;
 };
 
@@ -268,9 +271,13 @@ export async function saveRequestOutput(
   db: Database,
   claim: RunClaim,
   id: AttemptRef,
-  { files, thumbnailFiles = [], data, request }: RequestOutput,
+  { files, thumbnailFiles = [], data, usage, request }: RequestOutput,
 ): Promise<SavedOutput | undefined> {
-  const output = { files: files.map(({ storage_key: _, ...file }) => file), ...(data && { data }) };
+  const output = {
+    files: files.map(({ storage_key: _, ...file }) => file),
+    ...(data && { data }),
+    ...(usage && { usage }),
+  };
   const [row] = await db.execute(SAVE_OUTPUT, {
     ...attemptParameters(id),
     run_id: claim.run_id,

@@ -1,7 +1,7 @@
 // Claims the right to submit an attempt. The row of the attempt and its lease are inserted before the request, in one
 // statement that is fenced by the epoch. The first claim of a run can start it in the same statement. Claims that are
 // made at the same time share a statement.
-import type { Job } from "../../kit/operation.ts";
+import type { Job } from "../../contract/operation.ts";
 import { isSuspendedSql } from "../access/suspension.ts";
 import type { Database } from "../connect.ts";
 import { gather } from "../gather.ts";

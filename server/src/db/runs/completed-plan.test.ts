@@ -4,11 +4,11 @@ import { v7 } from "uuid";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { attemptOf, claimRun, jobFor } from "../../../test/support/step-fixtures.ts";
 import { startTestDatabase, type TestDatabase } from "../../../test/support/test-database.ts";
-import type { Job } from "../../kit/operation.ts";
+import type { Job } from "../../contract/operation.ts";
 import { saveRequestOutput } from "./attempts.ts";
 import { claimAttempt } from "./claim-attempt.ts";
-import { saveOutputAndComplete } from "./complete-run.ts";
-import { endRun, type RunClaim, type RunEnd } from "./open-runs.ts";
+import { endRun, type RunEnd, saveOutputAndComplete } from "./end-runs.ts";
+import type { RunClaim } from "./open-runs.ts";
 import { findRun } from "./runs.ts";
 
 let database: TestDatabase;

@@ -19,7 +19,7 @@ const READ = statement(
      from runs where run_id = any (:run_ids::uuid[]) group by 1, 2, 3
    ), outcomes as (
      select provider, count(*)::int as count,
-       case when state = 'succeeded' then 'succeeded' when state in ('submitted', 'abandoned') then 'abandoned'
+       case when state = 'succeeded' then 'succeeded' when state = 'submitted' then 'abandoned'
          when state in ('intent', 'unknown') or fault ->> 'code' = 'provider_outcome_unknown' then 'unknown'
          else 'failed' end as outcome
      from attempts where run_id = any (:run_ids::uuid[]) group by 1, 3

@@ -3,7 +3,7 @@ import { v7 } from "uuid";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { attemptOf, cancelRun, claimRun, TENANT } from "../../../test/support/step-fixtures.ts";
 import { startTestDatabase, type TestDatabase } from "../../../test/support/test-database.ts";
-import type { Job } from "../../kit/operation.ts";
+import type { Job } from "../../contract/operation.ts";
 import { findLatestAttempt } from "./attempts.ts";
 import { type AttemptClaim, claimAttempt } from "./claim-attempt.ts";
 import type { RunClaim } from "./open-runs.ts";

@@ -1,5 +1,5 @@
 // Inserts the files of a run as part of a larger statement.
-import { storedKeySql } from "./asset-key.ts";
+import { storedKeySql } from "../asset-key.ts";
 
 const STORED_KEY = storedKeySql({ tenant: "tenant_id", run: "run_id", sha256: "f.sha256", key: "f.storage_key" });
 

@@ -1,6 +1,6 @@
 // Accepts runs: the run, its idempotency key, queue entry, event and reservation are inserted in one statement, in
 // which the limits of its tenant decide. Runs of one caller that are accepted at the same time share a statement.
-import { Fault } from "../../faults.ts";
+import { Fault } from "../../faults/faults.ts";
 import type { ResourceOwner } from "../access/caller.ts";
 import type { Database } from "../connect.ts";
 import { gather } from "../gather.ts";
@@ -53,6 +53,29 @@ export type NewRun = ResourceOwner &
     traceparent?: string | undefined;
   };
 
+/** The columns of `runs` that a request decides, with their types. A new one is named here and in `NewRun`. */
+const RUN_COLUMNS = {
+  ...{ run_id: "uuid", user_id: "text", end_user: "text", operation: "text", run_type: "text", inputs: "jsonb" },
+  ...{ given_fields: "text[]", plan: "jsonb", metadata: "jsonb", warnings: "jsonb", parent_run_id: "uuid" },
+  ...{ root_run_id: "uuid", depth: "smallint", webhook_url: "text", model: "text", provider: "text" },
+  ...{ traceparent: "text" },
+} as const satisfies Partial<Record<keyof NewRun, string>>;
+
+/** What goes into other tables. */
+const OTHER_COLUMNS = {
+  ...{ lane: "text", deadline_seconds: "float", event_id: "uuid", estimate: "bigint", source_run_ids: "uuid[]" },
+  ...{ idempotency_key: "text", fingerprint: "bytea" },
+  ...{ secret_id: "uuid", secret_key_id: "text", sealed_secret: "bytea", secret_days: "int" },
+} as const;
+
+type RunColumn = keyof typeof RUN_COLUMNS;
+const RUN_COLUMN_NAMES = Object.keys(RUN_COLUMNS) as RunColumn[];
+const GIVEN_COLUMNS = { ...RUN_COLUMNS, ...OTHER_COLUMNS };
+const namesSql = (columns: object) => Object.keys(columns).join(", ");
+const typesSql = Object.entries(GIVEN_COLUMNS)
+  .map(([name, type]) => `${name} ${type}`)
+  .join(", ");
+
 /**
  * `admission` decides for all runs of the statement: the limit of open runs, the storage quota, and the budgets. A
  * tenant without limits has no row in `budgets`, and its budgets are not checked. Keys are inserted in their order, so
@@ -61,16 +84,7 @@ export type NewRun = ResourceOwner &
 const INSERT = statement(
   "runs.accept",
   `with given as (
-     select run_id, user_id, operation, run_type, inputs, given_fields, plan, metadata, warnings, parent_run_id,
-       root_run_id, depth, webhook_url, model, provider, lane, deadline_seconds, event_id, estimate, source_run_ids,
-       idempotency_key, fingerprint, secret_id, secret_key_id, sealed_secret, secret_days, traceparent,
-       end_user
-     from jsonb_to_recordset(:runs::jsonb) as given (run_id uuid, user_id text, operation text, run_type text,
-       inputs jsonb, given_fields text[], plan jsonb, metadata jsonb, warnings jsonb, parent_run_id uuid,
-       root_run_id uuid, depth smallint, webhook_url text, model text, provider text, lane text,
-       deadline_seconds float, event_id uuid, estimate bigint, source_run_ids uuid[], idempotency_key text,
-       fingerprint bytea, secret_id uuid, secret_key_id text, sealed_secret bytea, secret_days int,
-       traceparent text, end_user text)
+     select ${namesSql(GIVEN_COLUMNS)} from jsonb_to_recordset(:runs::jsonb) as given (${typesSql})
    ), admission as materialized (
      select (budget_check).reached, (budget_check).reached_by, (budget_check).from_balance, (budget_check).holders,
        open_limit_of, has_free_storage
@@ -80,14 +94,12 @@ const INSERT = statement(
          end as open_limit_of,
          ${HAS_FREE_STORAGE} as has_free_storage,
          case when :amount?::bigint is distinct from 0 and exists (
-           select from budgets where tenant_id = :tenant_id and holder_id = any(:budget_holders::uuid[]) and is_limited)
+           select from budgets where tenant_id = :tenant_id and holder_id = any(:budget_holders::uuid[]) and has_limit(budgets))
          then check_budgets(:tenant_id, :budget_holders::uuid[], :amount?::bigint) end as budget_check
        offset 0
      ) as once
    ), admitted as (
-     select run_id, user_id, operation, run_type, inputs, given_fields, plan, metadata, warnings, parent_run_id,
-       root_run_id, depth, webhook_url, model, provider, lane, deadline_seconds, estimate, idempotency_key, fingerprint,
-       traceparent, end_user, from_balance, holders
+     select ${namesSql(GIVEN_COLUMNS)}, from_balance, holders
      from given, admission where reached is null and open_limit_of is null and has_free_storage
    ), idempotency as (
      insert into idempotency_keys (tenant_id, key, fingerprint, resource_kind, resource_id, caller_id)
@@ -95,11 +107,8 @@ const INSERT = statement(
      where idempotency_key is not null order by idempotency_key
      on conflict do nothing returning resource_id
    ), accepted as (
-     insert into runs (run_id, tenant_id, user_id, operation, run_type, inputs, plan, metadata, warnings,
-                       parent_run_id, root_run_id, depth, webhook_url, model, provider, key_id, given_fields, traceparent,
-                       end_user)
-     select run_id, :tenant_id, user_id, operation, run_type, inputs, plan, metadata, warnings, parent_run_id,
-       root_run_id, depth, webhook_url, model, provider, :key_id?, given_fields, traceparent, end_user
+     insert into runs (tenant_id, key_id, ${namesSql(RUN_COLUMNS)})
+     select :tenant_id, :key_id?, ${namesSql(RUN_COLUMNS)}
      from admitted
      where idempotency_key is null or exists (select from idempotency where resource_id = admitted.run_id)
      returning run_id, created_at
@@ -212,23 +221,15 @@ function toRefusal(
 
 const hex = (bytes: Uint8Array | undefined) => bytes && `\\x${Buffer.from(bytes).toString("hex")}`;
 
-const toRecord = (run: NewRun) => ({
-  run_id: run.run_id,
-  user_id: run.user_id,
-  end_user: run.end_user,
-  operation: run.operation,
-  run_type: run.run_type,
-  inputs: run.inputs,
-  given_fields: run.given_fields,
-  plan: run.plan,
-  metadata: run.metadata,
-  warnings: run.warnings,
-  parent_run_id: run.parent_run_id,
-  root_run_id: run.root_run_id,
-  depth: run.depth,
-  webhook_url: run.webhook_url,
-  model: run.model,
-  provider: run.provider,
+/** The values of these columns; what the request does not decide is null. */
+type InsertedColumns = {
+  [Name in RunColumn]: undefined extends NewRun[Name] ? Exclude<NewRun[Name], undefined> | null : NewRun[Name];
+};
+const insertedColumns = (run: NewRun) =>
+  Object.fromEntries(RUN_COLUMN_NAMES.map((name) => [name, run[name] ?? null])) as InsertedColumns;
+
+const toRecord = (run: NewRun): Record<keyof typeof GIVEN_COLUMNS, unknown> => ({
+  ...insertedColumns(run),
   lane: run.lane,
   deadline_seconds: run.deadlineSeconds,
   event_id: run.event_id,
@@ -240,7 +241,6 @@ const toRecord = (run: NewRun) => ({
   secret_key_id: run.webhook_secret?.key_id,
   sealed_secret: hex(run.webhook_secret?.sealed),
   secret_days: run.webhook_secret?.retentionDays,
-  traceparent: run.traceparent,
 });
 
 /**
@@ -254,35 +254,13 @@ export async function insertRun(db: Database, run: NewRun): Promise<RunRow | und
 }
 
 /** The row that was inserted, without reading it. */
-const toAcceptedRow = (run: NewRun, acceptedAt: Date): RunRow => ({
-  run_id: run.run_id,
-  tenant_id: run.tenant_id,
-  user_id: run.user_id,
-  end_user: run.end_user ?? null,
-  operation: run.operation,
-  run_type: run.run_type,
-  status: "queued",
-  progress: 0,
-  phase: null,
-  parent_run_id: run.parent_run_id ?? null,
-  root_run_id: run.root_run_id,
-  depth: run.depth,
-  inputs: run.inputs,
-  given_fields: run.given_fields ?? null,
-  plan: run.plan,
-  metadata: run.metadata,
-  webhook_url: run.webhook_url ?? null,
-  model: run.model ?? null,
-  provider: run.provider ?? null,
-  result: null,
-  error: null,
-  cost: null,
-  warnings: run.warnings,
-  cancel_requested_at: null,
-  created_at: acceptedAt,
-  updated_at: acceptedAt,
-  started_at: null,
-  finished_at: null,
-  expires_at: null,
-  deleted_at: null,
-});
+function toAcceptedRow(run: NewRun, acceptedAt: Date): RunRow {
+  const { traceparent: _notRead, ...columns } = insertedColumns(run);
+  return {
+    ...columns,
+    tenant_id: run.tenant_id,
+    ...{ status: "queued", progress: 0, phase: null, result: null, error: null, cost: null },
+    ...{ created_at: acceptedAt, updated_at: acceptedAt, started_at: null, finished_at: null },
+    ...{ cancel_requested_at: null, expires_at: null, deleted_at: null },
+  };
+}

@@ -4,7 +4,7 @@ import { v7 } from "uuid";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { insertEndedRuns, type TestRun } from "../../../test/support/ended-runs.ts";
 import { startTestDatabase, type TestDatabase } from "../../../test/support/test-database.ts";
-import { indexRuns } from "../../runs/index-runs.ts";
+import { indexRuns } from "../../runs/upkeep/index-runs.ts";
 import { LOG_START, listTenantEvents } from "../event-log.ts";
 import { registeredStatements } from "../statement.ts";
 import { listRunRows } from "./list-runs.ts";

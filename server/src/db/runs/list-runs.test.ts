@@ -2,8 +2,9 @@
 import { v7 } from "uuid";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { insertEndedRuns, type TestRun } from "../../../test/support/ended-runs.ts";
+import { runPeriods } from "../../../test/support/run-periods.ts";
 import { startTestDatabase, type TestDatabase } from "../../../test/support/test-database.ts";
-import { indexRuns } from "../../runs/index-runs.ts";
+import { indexRuns } from "../../runs/upkeep/index-runs.ts";
 import { insertRun } from "./insert-run.ts";
 import { listRunRows } from "./list-runs.ts";
 import { saveRunMarks } from "./run-marks.ts";
@@ -178,7 +179,7 @@ describe("a list of runs", () => {
       expect([filter, rows]).toEqual([filter, []]);
     }
     expect((await listRunRows(foreign, OTHER_TENANT, { q: "zeppelin" }, 100)).rows).toHaveLength(1);
-    const text = `select find_indexed_runs(term_hashes($1, '{word:harbour}'), run_periods($1, $2), $3, $4, 10) as ids`;
+    const text = `select find_indexed_runs(term_hashes($1, '{word:harbour}'), ${runPeriods("$1", "$2")}, $3, $4, 10) as ids`;
     const [highest, lowest] = ["ffffffff-ffff-ffff-ffff-ffffffffffff", "00000000-0000-0000-0000-000000000000"];
     const values = [TENANT, runs[0]!.run_id, highest, lowest];
     expect(await foreign.query("test.foreign", text, values)).toEqual([{ ids: [] }]);

@@ -1,6 +1,6 @@
 // Provider requests in progress: wakeup, polling, release. The requests of one run are in progress side by side, so
 // each has a row of its own. Writes of an engine invocation are fenced by the epoch of the run.
-import type { JsonObject } from "../../kit/schemas/run.ts";
+import type { JsonObject } from "../../contract/schemas/run.ts";
 import type { Database } from "../connect.ts";
 import { statement } from "../statement.ts";
 import { remainingSql } from "./deadlines.ts";

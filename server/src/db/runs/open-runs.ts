@@ -1,15 +1,14 @@
-// Open runs: start, cancellation, requeue, end. Every write of an engine invocation carries its fencing epoch; a
+// Open runs: claim, cancellation, requeue. Every write of an engine invocation carries its fencing epoch; a
 // write with an old epoch changes nothing.
-import type { PublicFault } from "../../faults.ts";
+import type { PublicFault } from "../../faults/faults.ts";
 import { isSuspendedSql } from "../access/suspension.ts";
 import type { Database } from "../connect.ts";
 import { SET_LAST_EVENT_XACT } from "../event-log.ts";
-import { canceledCostSql, insertSettlementSql, releaseBudgetsSql, wastedAmountSql } from "../money/ledger.ts";
 import { statement } from "../statement.ts";
-import { COMPLETED_PLAN } from "./completed-plan.ts";
 import { deadlineSql, remainingSql } from "./deadlines.ts";
+import { endDeletedRunsSql } from "./end-sql.ts";
 import { CLAIM_SECONDS, listWakeups } from "./open-requests.ts";
-import { IS_OF_END_USER, type StoredRunResult } from "./runs.ts";
+import { IS_OF_END_USER } from "./runs.ts";
 
 /** The deadline of a run in quarantine. Nothing executes such a run until an operator retries or ends it. */
 export const QUARANTINE_DEADLINE = "9999-01-01 00:00:00+00";
@@ -38,83 +37,6 @@ export async function renewClaimOfStep(
   return row;
 }
 
-export type RunEnd =
-  /** `cost` in micro-dollars by the prices at acceptance; null if unknown. */
-  | { status: "completed"; result: StoredRunResult; provider: string; cost: number | null; warnings: string[] }
-  | { status: "failed" | "canceled"; error: PublicFault };
-
-const END = statement(
-  "open_runs.end",
-  `with deleted as (
-    delete from open_runs where run_id = :run_id and (:epoch?::int is null or epoch = :epoch?)
-    returning run_id, tenant_id, reserved, reserved_from, budget_holders
-  ), billed as (
-    select reserved, case when cost is not null then least(cost, reserved) end as charged
-    from deleted cross join lateral (
-      select case when :status = 'canceled' then (${canceledCostSql({ runId: ":run_id" })}) else :cost?::bigint end
-    ) as bill (cost)
-  ), ended as (
-    update runs set status = :status, progress = case when :status = 'completed' then 1 else progress end,
-      result = :result?, error = :error?, provider = coalesce(:provider?, provider), warnings = warnings || :warnings,
-      phase = null, finished_at = now(), plan = case when :status = 'completed' then ${COMPLETED_PLAN} else plan end,
-      cost = (select jsonb_build_object('amount', trim_scale(charged / 1000000.0), 'currency', 'USD')
-              from billed where charged is not null), ${SET_LAST_EVENT_XACT}
-    where run_id = :run_id and exists (select from deleted)
-    returning run_id, tenant_id, status, created_at, last_event_xact
-  ), unsuccessful as (
-    insert into unsuccessful_runs (tenant_id, status, run_id)
-    select tenant_id, status, run_id from ended where status <> 'completed'
-  ), requests as (
-    -- Read under their locks, so that a ticket that is being saved is waited for and seen.
-    select run_id, request_index, attempt_number, provider, ticket from open_requests
-    where :epoch?::int is null and run_id in (select run_id from deleted) for update
-  ), jobs_to_cancel as (
-    insert into outbox (outbox_id, kind, payload)
-    select gen_random_uuid(), 'cancel_job', jsonb_build_object('run_id', run_id, 'request_index', request_index,
-      'attempt_number', attempt_number, 'provider', provider, 'ticket', ticket)
-    from requests where ticket is not null
-  ), event as (
-    insert into events (run_id, event_id, tenant_id, type, terminal, xact)
-    select run_id, :event_id, tenant_id, 'run.' || status, true, last_event_xact from ended
-  ), settlement as (
-    select deleted.run_id, deleted.tenant_id, deleted.reserved, reserved_from, budget_holders, charged,
-      ended.created_at as accepted_at,
-      coalesce((${wastedAmountSql({ runId: ":run_id", isDelivered: ":status = 'completed'" })}), 0)
-        - case when :status = 'canceled' then coalesce(charged, 0) else 0 end
-        + greatest(:cost? - deleted.reserved, 0) as wasted
-    from deleted, billed, ended
-  ), ${insertSettlementSql({ settlement: "settlement" })}
-  select run_id, ${releaseBudgetsSql({ settlement: "settlement" })} from ended`,
-);
-
-/**
- * Ends a run once: only the statement that deletes the open_runs row may. It settles the reservation. A
- * completed run is charged its cost and a canceled one what its providers may charge, never more than the reservation;
- * a run with an unknown price has none and is charged its cost. An invocation passes its epoch and has canceled its
- * jobs itself. Without an epoch, the run is ended from outside, and the same statement inserts the jobs that its
- * providers may still be working on into the outbox, which cancels them.
- */
-export async function endRun(
-  db: Database,
-  run: { run_id: string; epoch?: number },
-  end: RunEnd,
-  eventId: string,
-): Promise<boolean> {
-  const completed = end.status === "completed" ? end : undefined;
-  const rows = await db.execute(END, {
-    run_id: run.run_id,
-    epoch: run.epoch,
-    status: end.status,
-    result: completed?.result,
-    error: end.status === "completed" ? undefined : end.error,
-    cost: completed?.cost,
-    provider: completed?.provider,
-    warnings: JSON.stringify(completed?.warnings ?? []),
-    event_id: eventId,
-  });
-  return rows.length > 0;
-}
-
 const CANCEL = statement(
   "open_runs.cancel",
   `with claim as (
@@ -125,7 +47,10 @@ const CANCEL = statement(
    ), deleted as (
      delete from open_runs using claim
      where open_runs.run_id = :run_id and claim.started_at is null
-     returning open_runs.run_id, open_runs.tenant_id, reserved, reserved_from, budget_holders
+     returning open_runs.run_id, open_runs.tenant_id, reserved, reserved_from, budget_holders, 'canceled' as status,
+       null::jsonb as result, :error::jsonb as error, null::bigint as cost, null as provider, '[]'::jsonb as warnings,
+       :event_id::uuid as event_id, null::smallint as request_index, null::smallint as attempt_number,
+       now() as canceled_at
    ), requested as (
      update open_runs set cancel_requested_at = coalesce(cancel_requested_at, now())
      from claim where open_runs.run_id = :run_id and claim.started_at is not null and not :is_queued_only
@@ -133,21 +58,8 @@ const CANCEL = statement(
    ), marked as (
      update runs set cancel_requested_at = coalesce(cancel_requested_at, now())
      where run_id = :run_id and exists (select from requested)
-   ), ended as (
-     update runs
-     set status = 'canceled', error = :error, cancel_requested_at = now(), finished_at = now(), ${SET_LAST_EVENT_XACT}
-     where run_id = :run_id and exists (select from deleted) returning run_id, tenant_id, created_at, last_event_xact
-   ), unsuccessful as (
-     insert into unsuccessful_runs (tenant_id, status, run_id) select tenant_id, 'canceled', run_id from ended
-   ), event as (
-     insert into events (run_id, event_id, tenant_id, type, terminal, xact)
-     select run_id, :event_id, tenant_id, 'run.canceled', true, last_event_xact from ended
-   ), settlement as (
-     select deleted.run_id, deleted.tenant_id, reserved, reserved_from, budget_holders,
-       ended.created_at as accepted_at, null::bigint as charged, null::bigint as wasted
-     from deleted, ended
-   ), ${insertSettlementSql({ settlement: "settlement" })}
-   select ${releaseBudgetsSql({ settlement: "settlement" })}, exists (select from ended) as ended,
+   ), ${endDeletedRunsSql({ isAsked: "runs.run_id = :run_id" })}
+   select (select count(released) from released) as released, exists (select from ended) as ended,
      exists (select from requested) as is_requested`,
 ).columns<{ ended: boolean; is_requested: boolean }>();
 

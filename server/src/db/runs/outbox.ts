@@ -1,6 +1,6 @@
 // Idempotent work that follows a committed change; the statement of the change inserts it. Claiming an item moves its
 // due time into the future, so that an item of a process that died is only delayed.
-import type { JsonObject } from "../../kit/schemas/run.ts";
+import type { JsonObject } from "../../contract/schemas/run.ts";
 import type { Database } from "../connect.ts";
 import { statement } from "../statement.ts";
 

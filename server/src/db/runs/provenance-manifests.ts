@@ -1,7 +1,8 @@
 // Signed provenance manifests (C2PA) of received images, each stored as an asset of its own.
+
+import { STORED_KEY_PARAMETER } from "../asset-key.ts";
 import type { Database } from "../connect.ts";
 import { statement } from "../statement.ts";
-import { STORED_KEY_PARAMETER } from "./asset-key.ts";
 import type { AssetRow } from "./assets.ts";
 
 export type ProvenanceManifest = Pick<AssetRow, "asset_id" | "storage_key" | "media_type" | "size_bytes" | "sha256"> & {

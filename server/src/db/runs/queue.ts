@@ -1,7 +1,7 @@
 // The queues of the dispatcher: one per tenant and lane, each found by index, so that a long queue of one tenant
 // costs the others nothing.
 
-import type { Job } from "../../kit/operation.ts";
+import type { Job } from "../../contract/operation.ts";
 import { isSuspendedSql } from "../access/suspension.ts";
 import type { Database } from "../connect.ts";
 import { statement } from "../statement.ts";

@@ -1,6 +1,6 @@
 // Outcomes that a provider reports only in its callback. They are added to the ticket of the attempt, so that they
 // survive the process that received the callback.
-import type { JsonObject } from "../../kit/schemas/run.ts";
+import type { JsonObject } from "../../contract/schemas/run.ts";
 import type { Database } from "../connect.ts";
 import { statement } from "../statement.ts";
 import type { AttemptRef } from "./attempts.ts";

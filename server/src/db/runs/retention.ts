@@ -1,7 +1,8 @@
 // Expiry of stored files, and objects in storage without a row.
+
+import { STORAGE_KEY } from "../asset-key.ts";
 import type { Database } from "../connect.ts";
 import { statement } from "../statement.ts";
-import { STORAGE_KEY } from "./asset-key.ts";
 
 const SAVE_DAYS = statement(
   "retention.save_days",

@@ -72,16 +72,11 @@ export async function insertRunTerms(db: Database, runs: RunTerms[]): Promise<nu
   return row!.runs;
 }
 
-/** Until the backfill after the upgrade is complete, the counts of the previous version are the larger ones. */
 const COUNT_BY_MONTH = statement(
   "run_index.count_by_month",
-  `select to_char(month, 'YYYY-MM') as month, max(runs) as count from (
-     select month, runs from run_counts where tenant_id = :tenant_id and term = term_hash(:tenant_id, :term)
-     union all
-     select month, runs from run_term_counts where tenant_id = :tenant_id and term = :term
-       and exists (select from run_index_position where backfill_before is not null)
-   ) as counts
-   where runs > 0 group by counts.month order by counts.month desc`,
+  `select to_char(run_counts.month, 'YYYY-MM') as month, runs as count from run_counts
+   where tenant_id = :tenant_id and term = term_hash(:tenant_id, :term) and runs > 0
+   order by run_counts.month desc`,
 ).columns<{ month: string; count: number }>();
 
 const COUNT_OF_END_USER = statement(

@@ -1,8 +1,9 @@
 // Whole trees of runs, in two statements whatever their size.
-import type { RunStatus } from "../../kit/schemas/run.ts";
+import type { RunStatus } from "../../contract/schemas/run.ts";
 import type { Database } from "../connect.ts";
 import { statement } from "../statement.ts";
-import { IS_OF_END_USER, type RunCost, type StoredAsset } from "./runs.ts";
+import type { RunCost, StoredAsset } from "../typed-columns.ts";
+import { IS_OF_END_USER } from "./runs.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 

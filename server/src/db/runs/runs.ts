@@ -1,39 +1,13 @@
 // The record of runs: its columns, and reading runs by id. Every read is scoped by tenant.
-import type { PublicFault } from "../../faults.ts";
-import type { Job } from "../../kit/operation.ts";
-import type { JsonObject, RunStatus } from "../../kit/schemas/run.ts";
+
+import type { Job } from "../../contract/operation.ts";
+import type { JsonObject, RunStatus } from "../../contract/schemas/run.ts";
+import type { PublicFault } from "../../faults/faults.ts";
 import type { ResourceOwner } from "../access/caller.ts";
+import { STORAGE_KEY } from "../asset-key.ts";
 import type { Database } from "../connect.ts";
 import { statement } from "../statement.ts";
-import { STORAGE_KEY } from "./asset-key.ts";
-
-/** A file as a run's result lists it. It never changes, so a run is shown without looking anything else up. */
-export type StoredAsset = {
-  asset_id: string;
-  media_type: string;
-  width: number;
-  height: number;
-  size_bytes: number;
-  sha256: string;
-  role: string;
-  name?: string;
-  score?: number;
-  box?: { x: number; y: number; width: number; height: number };
-  duration?: number;
-  fps?: number;
-  /** Asset ids of small copies. Absent in runs of earlier versions, and if none could be made. */
-  thumbnails?: { small: string; large: string };
-  thumbhash?: string;
-  /** How the file says what made it. Absent if it does not. */
-  provenance?: StoredProvenance;
-};
-
-/** `received`: the file has the C2PA manifest of the provider, unchanged. */
-export type StoredProvenance = {
-  status: "signed" | "marked" | "received";
-  digital_source_type: string;
-  manifest_hash?: string;
-};
+import type { RunCost, StoredAsset, StoredRunResult } from "../typed-columns.ts";
 
 /** A stored file whose row is inserted together with its run or its request. */
 export type FileToInsert = StoredAsset & {
@@ -41,11 +15,6 @@ export type FileToInsert = StoredAsset & {
   /** Zeros and ones. Only small thumbnails of outputs have it. */
   fingerprint?: string;
 };
-
-/** `jobs` are the files of every job of the plan; `outputs`, those of the last. */
-export type StoredRunResult = { outputs: StoredAsset[]; jobs?: StoredAsset[][]; data?: JsonObject | null };
-
-export type RunCost = { amount: number; currency: "USD" };
 
 export type RunRow = ResourceOwner & {
   run_id: string;

@@ -2,6 +2,7 @@
 // runs are unevenly distributed over time.
 import { v7 } from "uuid";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { runPeriods } from "../../../test/support/run-periods.ts";
 import { startTestDatabase, type TestDatabase } from "../../../test/support/test-database.ts";
 import { connectDatabase } from "../connect.ts";
 import { migrate } from "../migrate.ts";
@@ -119,7 +120,7 @@ it("an owner of the tables who is no superuser looks up arrays in the index, und
     const [tenant, runId] = [v7(), v7()];
     const batch = [{ run_id: runId, tenant_id: tenant, month: "2026-01-01", is_open: false, terms: ["word:boat"] }];
     await db.query("test.index", "select index_runs($1::jsonb)", [JSON.stringify(batch)]);
-    const text = "select find_indexed_runs(term_hashes($1, '{word:boat}'), run_periods($1, $2), $3, $4, 10) as ids";
+    const text = `select find_indexed_runs(term_hashes($1, '{word:boat}'), ${runPeriods("$1", "$2")}, $3, $4, 10) as ids`;
     const find = (of: string) => db.forTenant(of).query("test.find", text, [tenant, runId, HIGHEST, LOWEST]);
     expect([await find(tenant), await find(v7())]).toEqual([[{ ids: [runId] }], [{ ids: [] }]]);
     const plan = await dba.query<{ "QUERY PLAN": string }>(

@@ -1,7 +1,8 @@
 // Runs whose images are stored before the run itself is accepted. Their images are deleted if the run never is.
+
+import { STORAGE_KEY } from "../asset-key.ts";
 import type { Database } from "../connect.ts";
 import { statement } from "../statement.ts";
-import { STORAGE_KEY } from "./asset-key.ts";
 
 type RunRef = { run_id: string; tenant_id: string };
 

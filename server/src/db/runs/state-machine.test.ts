@@ -2,9 +2,10 @@ import fc from "fast-check";
 import { v7 } from "uuid";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestDatabase, type TestDatabase } from "../../../test/support/test-database.ts";
-import { RUN_STATUSES, type RunStatus } from "../../kit/schemas/run.ts";
+import { RUN_STATUSES, type RunStatus } from "../../contract/schemas/run.ts";
+import { endRun } from "./end-runs.ts";
 import { insertRun } from "./insert-run.ts";
-import { endRun, requestCancellation } from "./open-runs.ts";
+import { requestCancellation } from "./open-runs.ts";
 import { startClaimedRun } from "./start-run.ts";
 
 let database: TestDatabase;

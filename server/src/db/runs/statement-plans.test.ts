@@ -6,7 +6,7 @@ import { insertHistory } from "../../../test/support/insert-history.ts";
 import { startTestDatabase, type TestDatabase } from "../../../test/support/test-database.ts";
 import { registeredStatements } from "../statement.ts";
 import "./claim-attempt.ts";
-import "./complete-run.ts";
+import "./end-runs.ts";
 import "./insert-run.ts";
 import "./open-runs.ts";
 import "./queue.ts";
@@ -14,7 +14,7 @@ import "./start-run.ts";
 import "./tickets.ts";
 
 const PATH_OF_A_RUN =
-  /^(runs\.accept|queue\.claim|open_runs\.(start|complete|end)|attempts\.(claim|save_ticket|receive_callback))$/;
+  /^(runs\.accept|queue\.claim|open_runs\.(start|end|cancel)|attempts\.(claim|save_ticket|receive_callback))$/;
 
 let database: TestDatabase;
 let client: pg.Client;

@@ -195,7 +195,7 @@ describe("the migration of an existing database", () => {
     return pathToFileURL(`${folder}/`);
   };
 
-  it("counts the files of before once, also while others are stored and deleted", async () => {
+  it("counts files that were stored before it once, while others are stored and deleted", async () => {
     // The owner of the tables is no superuser, so row-level security applies to the statement that sums up the files.
     const name = `gesso_storage_${v7().replaceAll("-", "")}`;
     await database.owner.query("test.role", `create role ${name} login createrole password 'x'`);

@@ -1,6 +1,6 @@
 // Stored bytes and files of a tenant, and the parts of statements that hold them to its storage quota. Triggers on
 // `assets` keep the sums, in the transaction that stores or deletes files.
-import { Fault } from "../../faults.ts";
+import { Fault } from "../../faults/faults.ts";
 import type { Database } from "../connect.ts";
 import { statement } from "../statement.ts";
 

@@ -1,5 +1,5 @@
-// Runs whose results were being stored when a worker died. Each death holds the run back for longer; a run that kills
-// its worker again although it is stored apart from other suspects goes into quarantine.
+// Runs whose results were being stored when a worker died. Each death holds the run back for longer, at most for 40 s.
+// A run that kills its worker again although it is stored apart from other suspects goes into quarantine.
 import type { Database } from "../connect.ts";
 import { statement } from "../statement.ts";
 import { QUARANTINE_DEADLINE, suspendRequestsSql } from "./open-runs.ts";
@@ -9,6 +9,11 @@ export type WorkerDeath = { run_id: string; wasApart: boolean };
 export type CountedDeath = { run_id: string; deaths: number; is_quarantined: boolean };
 
 const FIRST_HOLD_SECONDS = 10;
+/**
+ * 40 s. Workers that die for another reason must not hold a paid run back until its deadline: only what kills them
+ * apart from others is to blame, and that is in quarantine by then.
+ */
+const MAX_HOLD_DOUBLINGS = 2;
 /** Deaths after which a run goes into quarantine, if the last of them was apart from other suspects. */
 const MAX_DEATHS = 3;
 /** Longer than a worker takes to notice that another one died. */
@@ -23,7 +28,7 @@ const COUNT = statement(
      select run_id, tenant_id, 1, now() + make_interval(secs => :hold_seconds)
      from open_runs join died using (run_id) where deadline_at < '${QUARANTINE_DEADLINE}' order by run_id
      on conflict (run_id) do update set deaths = suspect_runs.deaths + 1,
-       held_until = now() + make_interval(secs => :hold_seconds * power(2, least(suspect_runs.deaths, 8)))
+       held_until = now() + make_interval(secs => :hold_seconds * power(2, least(suspect_runs.deaths, ${MAX_HOLD_DOUBLINGS})))
      returning run_id, deaths
    ), changed as (
      update open_runs set dispatched_at = coalesce(dispatched_at, now()), activity = null, claim_expires_at = null,

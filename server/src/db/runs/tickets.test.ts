@@ -3,7 +3,7 @@ import { v7 } from "uuid";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { attemptOf, claimRun } from "../../../test/support/step-fixtures.ts";
 import { startTestDatabase, type TestDatabase } from "../../../test/support/test-database.ts";
-import { Fault } from "../../faults.ts";
+import { Fault } from "../../faults/faults.ts";
 import { failAttempt, findLatestAttempt } from "./attempts.ts";
 import { claimAttempt } from "./claim-attempt.ts";
 import type { RunClaim } from "./open-runs.ts";

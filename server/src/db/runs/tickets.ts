@@ -1,11 +1,12 @@
 // Tickets of submitted jobs: saved right after the response of the provider, or from a callback that overtook it.
 // Neither is fenced by the epoch, because a ticket must never be lost. Tickets that arrive at the same time share a
 // statement.
-import type { JsonObject } from "../../kit/schemas/run.ts";
+import type { JsonObject } from "../../contract/schemas/run.ts";
 import type { Database } from "../connect.ts";
 import { gather } from "../gather.ts";
 import { statement } from "../statement.ts";
-import { type AttemptRef, type AttemptState, recordSentSql } from "./attempts.ts";
+import type { AttemptState } from "../typed-columns.ts";
+import { type AttemptRef, recordSentSql } from "./attempts.ts";
 
 /** CTE `polled`: copies the ticket of each attempt in the CTE `submitted` to its open request, for the poller. */
 const POLLED = `polled as (

@@ -1,8 +1,8 @@
 // Webhook deliveries and their attempts: inserting, reading and reopening them.
+
 import type { Database } from "../connect.ts";
 import { statement, statementVariants } from "../statement.ts";
-
-export type DeliveryStatus = "pending" | "delivered" | "exhausted" | "disabled" | "dropped";
+import type { DeliveryStatus } from "../typed-columns.ts";
 
 export type DeliveryRow = {
   delivery_id: string;

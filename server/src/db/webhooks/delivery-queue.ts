@@ -3,7 +3,8 @@
 import { isSuspendedSql } from "../access/suspension.ts";
 import type { Database } from "../connect.ts";
 import { statement } from "../statement.ts";
-import type { DeliveryAttemptRow, DeliveryRow, DeliveryStatus } from "./deliveries.ts";
+import type { DeliveryStatus } from "../typed-columns.ts";
+import type { DeliveryAttemptRow, DeliveryRow } from "./deliveries.ts";
 
 /** A delivery claimed by one engine invocation. */
 export type DeliveryClaim = { delivery_id: string; tenant_id: string; epoch: number };

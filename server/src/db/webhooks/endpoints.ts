@@ -1,5 +1,6 @@
 // Webhook endpoints of tenants. Every read and write of a caller is scoped by tenant, and every change is recorded in
 // the audit log by the statement that makes it.
+
 import { type Actor, actorParameters } from "../access/audit-log.ts";
 import type { Database } from "../connect.ts";
 import {
@@ -9,9 +10,8 @@ import {
   type NewIdempotencyKey,
 } from "../idempotency-keys.ts";
 import { statement } from "../statement.ts";
+import type { DisabledReason } from "../typed-columns.ts";
 import type { SealedSecret } from "./secrets.ts";
-
-export type DisabledReason = "asked" | "gone" | "failing" | "not_allowed";
 
 export type WebhookRow = {
   webhook_id: string;

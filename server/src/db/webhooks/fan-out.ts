@@ -1,8 +1,7 @@
 // Creates webhook deliveries from the event log. The cursor advances in the statement that inserts the deliveries,
 // and only from the position that was read: a slower process changes nothing.
 import type { Database } from "../connect.ts";
-import { EVENT_RUN_COLUMNS, type EventRunRow, type LogPosition } from "../event-log.ts";
-import type { RunRow } from "../runs/runs.ts";
+import type { LogPosition } from "../event-log.ts";
 import { statement } from "../statement.ts";
 import { deliveriesParameters, insertDeliveriesSql, type NewDelivery } from "./deliveries.ts";
 
@@ -52,24 +51,6 @@ export async function commitFanOut(db: Database, { from, to, ...batch }: FanOutB
     ended_run_ids: batch.ended,
   });
   return row!.is_advanced ? row!.inserted : undefined;
-}
-
-/** The columns of a run that its messages need; the others are large. */
-export type WebhookRunRow = EventRunRow & Pick<RunRow, "webhook_url">;
-
-const LIST_RUNS = statement(
-  "fan_out.list_runs",
-  `select ${EVENT_RUN_COLUMNS.join(", ")}, webhook_url from runs where run_id = any(:run_ids::uuid[])
-     and (webhook_url is not null or tenant_id = any(:tenant_ids::uuid[])) and deleted_at is null`,
-);
-
-/** Those of these runs that have a webhook_url or belong to one of these tenants, which have endpoints. */
-export async function listRunsWithWebhooks(
-  db: Database,
-  runIds: string[],
-  tenantIds: string[],
-): Promise<WebhookRunRow[]> {
-  return db.execute(LIST_RUNS, { run_ids: runIds, tenant_ids: tenantIds });
 }
 
 const LIST_PROGRESS_TIMES = statement(

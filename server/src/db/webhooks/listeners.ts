@@ -1,16 +1,11 @@
 // Listeners: programs that forward events to a URL only they can reach, and report the results.
-import type { JsonObject } from "../../kit/schemas/run.ts";
+import type { JsonObject } from "../../contract/schemas/run.ts";
 import { type Actor, actorParameters } from "../access/audit-log.ts";
 import type { Database } from "../connect.ts";
 import { EVENT_COLUMNS, type EventRow, type LogPosition } from "../event-log.ts";
 import { statement } from "../statement.ts";
-import {
-  DELIVERY_COLUMNS,
-  type DeliveryAttemptRow,
-  type DeliveryRow,
-  type DeliveryStatus,
-  type NewDelivery,
-} from "./deliveries.ts";
+import type { DeliveryStatus } from "../typed-columns.ts";
+import { DELIVERY_COLUMNS, type DeliveryAttemptRow, type DeliveryRow, type NewDelivery } from "./deliveries.ts";
 import type { SealedSecret } from "./secrets.ts";
 
 export type ListenerRow = { listener_id: string; tenant_id: string; name: string; created_at: Date; seen_at: Date };

@@ -1,7 +1,7 @@
 // The console below `/console`: its files, the sign-in, and the operations of the API with the session cookie as their
 // only credential. The cookie counts nowhere else.
 import { Hono } from "hono";
-import { VERSION } from "../../kit/version.ts";
+import { VERSION } from "../../runtime/version.ts";
 import { acceptsEventStream } from "../event-stream.ts";
 import type { HttpServices } from "../http-services.ts";
 import { operationRoutes } from "../operation-routes.ts";

@@ -5,7 +5,7 @@ import { Hono } from "hono";
 import { LOGIN_SECONDS } from "../../access/console-login.ts";
 import { SESSION_SECONDS } from "../../access/session-lookup.ts";
 import { readCookies, readSessionDigest, sessionCookie } from "../../access/session-secret.ts";
-import { Fault, toFault } from "../../faults.ts";
+import { Fault, toFault } from "../../faults/faults.ts";
 import { respondWithFault } from "../error-response.ts";
 import type { HttpServices } from "../http-services.ts";
 import type { HttpBindings } from "../read-request.ts";

@@ -2,7 +2,7 @@
 // itself never; a path that names no file is a page of the console. Without a built console, a plain page says how to
 // build it.
 import { type Context, Hono } from "hono";
-import { Fault } from "../../faults.ts";
+import { Fault } from "../../faults/faults.ts";
 import { respondWithPage } from "../pages/html-page.ts";
 import { type CachedFile, createFileCache } from "./file-cache.ts";
 import { consoleHeaders } from "./page-headers.ts";

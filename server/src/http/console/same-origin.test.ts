@@ -1,6 +1,6 @@
 import { Hono } from "hono";
 import { expect, it } from "vitest";
-import type { Fault } from "../../faults.ts";
+import type { Fault } from "../../faults/faults.ts";
 import { createSameOriginCheck } from "./same-origin.ts";
 
 const check = createSameOriginCheck("https://images.example.com/");

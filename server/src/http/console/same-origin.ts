@@ -2,7 +2,7 @@
 // Browsers set `Sec-Fetch-Site` themselves, and no script can change it; another origin cannot send the own header
 // without a preflight request, which the console's routes never permit.
 import type { Context } from "hono";
-import { Fault } from "../../faults.ts";
+import { Fault } from "../../faults/faults.ts";
 
 const OWN_HEADER = "x-gesso-console";
 

@@ -6,7 +6,7 @@ import { hasValidApiKeySyntax } from "../../access/api-key.ts";
 import { CODE_SECONDS, type SignIn, signInWithKey } from "../../access/console-sessions.ts";
 import { SESSION_SECONDS } from "../../access/session-lookup.ts";
 import { expiredSessionCookie, readSessionDigest, sessionCookie } from "../../access/session-secret.ts";
-import { Fault, toFault } from "../../faults.ts";
+import { Fault, toFault } from "../../faults/faults.ts";
 import { credentialsOf } from "../credentials.ts";
 import type { HttpServices } from "../http-services.ts";
 import type { HttpBindings } from "../read-request.ts";

@@ -9,34 +9,33 @@ import {
   type ServerContext,
 } from "@modelcontextprotocol/server";
 import { type RequestContext, scopeToCaller } from "../../access/request-context.ts";
-import { authorizeAgent, isOperatorOperation, mayAgentCall } from "../../access/scopes.ts";
+import { authorizeAgent, mayAgentCall } from "../../access/scopes.ts";
+import { parseInput } from "../../contract/parse.ts";
+import type { JsonObject } from "../../contract/schemas/run.ts";
 import type { RunRow } from "../../db/runs/runs.ts";
-import { Fault, toFault, type ValidationIssue } from "../../faults.ts";
-import type { Operation } from "../../kit/operation.ts";
-import { parseInput } from "../../kit/parse.ts";
-import type { JsonObject } from "../../kit/schemas/run.ts";
-import { requireOwnRun } from "../../library/operation-services.ts";
-import { findTokenSpendLeft } from "../../library/usage.ts";
-import { isRunOpen } from "../../runs/render-run.ts";
-import { findBestOffer } from "../../runs/select-offer.ts";
-import { acceptNewRun, createQueryServices } from "../run-operation.ts";
-import { trackDelivery } from "../track-delivery.ts";
-import type { ToolCallIdentity } from "./confirm-cost.ts";
-import type { McpRequest, McpServices } from "./mcp-request.ts";
+import { Fault, toFault, type ValidationIssue } from "../../faults/faults.ts";
+import { findTokenSpendLeft } from "../../money/usage.ts";
+import { findBestOffer } from "../../runs/offers/select-offer.ts";
+import { requireOwnRun } from "../../runs/show/own-run.ts";
+import type { HttpServices } from "../http-services.ts";
+import { type Call, type OperationRequest, perform, waitForRun } from "../pipeline.ts";
+import type { CostConfirmation, ToolCallIdentity } from "./confirm-cost.ts";
 import { dollars, renderRunAnswer } from "./run-answer.ts";
-import { checkArguments, type IsOffered, type Tool, type ToolAnswer, type ToolRequest } from "./tool.ts";
+import { checkArguments, type IsOffered, type Tool, type ToolAnswer, type ToolTranslation } from "./tool.ts";
+import { toolWait } from "./tool-wait.ts";
 import { callOperationTool } from "./tools/call-operation.ts";
 import { findTool } from "./tools/index.ts";
-import { waitForRun } from "./wait-for-run.ts";
+
+export type McpServices = HttpServices & { costConfirmation: CostConfirmation };
 
 /** Of a name that a message repeats. */
 const MAX_NAME_CHARACTERS = 100;
 
-type ToolCall = { tool: Tool; identity: ToolCallIdentity; mcp: McpRequest; context: ServerContext };
+type ToolCall = { tool: Tool; identity: ToolCallIdentity; call: Call; context: ServerContext };
 
 export async function callTool(
   services: McpServices,
-  mcp: McpRequest,
+  httpCall: Call,
   params: { name: string; arguments?: JsonObject | undefined },
   context: ServerContext,
 ): Promise<CallToolResult | InputRequiredResult> {
@@ -47,95 +46,60 @@ export async function callTool(
       `Unknown tool: ${params.name.slice(0, MAX_NAME_CHARACTERS)}`,
     );
   const identity = { name: tool.name, arguments: params.arguments ?? {} };
-  const call: ToolCall = { tool, identity, mcp, context };
+  // A client can cancel one tool call, too.
+  const call: Call = { ...httpCall, signal: context.mcpReq.signal };
   try {
     checkArguments(tool, identity.arguments);
     if (tool.describe)
-      return renderAnswer(tool.describe(identity.arguments, (operation) => mayAgentCall(mcp.caller, operation)));
-    return await callTranslated(services, call);
+      return renderAnswer(tool.describe(identity.arguments, (operation) => mayAgentCall(call.caller, operation)));
+    return await callTranslated(services, { tool, identity, call, context });
   } catch (thrown) {
     const fault = toFault(thrown);
     if (fault.code === "confirmation_required") {
       const question = await services.costConfirmation.ask(fault, identity, context);
       if (question) return question;
     }
-    return renderFault(services, mcp, fault);
+    return renderFault(services, call, fault);
   }
 }
 
-async function callTranslated(services: McpServices, call: ToolCall): Promise<CallToolResult> {
-  const { tool, identity, mcp } = call;
+async function callTranslated(services: McpServices, toolCall: ToolCall): Promise<CallToolResult> {
+  const { costConfirmation } = services;
+  const { tool, identity, call, context } = toolCall;
   const { confirm_cost: _confirmed, ...args } = identity.arguments;
   const isOffered: IsOffered = (task, model) => findBestOffer(services.runs, { task, model }) !== undefined;
   const { operation, input, names = {} } = tool.translate!(args, isOffered);
-  authorizeAgent(mcp.caller, operation);
+  authorizeAgent(call.caller, operation);
   const parsed = withToolNames(names, () => parseInput(operation, input, operation.http.bodies ? "json" : undefined));
-  mcp.admitted.endParsing();
-  const request = await createRequestContext(services, call, operation);
-  if (operation.plan || operation.repeatRun)
-    return withToolNames(names, () => startRun(services, call, { operation, request, parsed }));
-
-  const queryServices = createQueryServices(services, request);
-  const response = (await operation.respond!(parsed.input, queryServices)) as JsonObject;
-  if (tool.answer) return renderAnswer(tool.answer(response, args));
-  return answerWithRun(services, call, request, await requireOwnRun(request, String(response.run_id)));
-}
-
-type NewRun = { operation: Operation; request: RequestContext; parsed: ReturnType<typeof parseInput> };
-
-async function startRun(services: McpServices, call: ToolCall, run: NewRun): Promise<CallToolResult> {
-  const { costConfirmation } = services;
-  const { identity, mcp, context } = call;
-  if (costConfirmation.isDeclined(context))
+  call.admitted.endParsing();
+  const isNewRun = Boolean(operation.plan || operation.repeatRun);
+  if (isNewRun && costConfirmation.isDeclined(context))
     return { content: [{ type: "text", text: "The user did not confirm the cost. No run was created." }] };
-  const confirmed = costConfirmation.findConfirmedCost(identity, context);
-  const { row } = await acceptNewRun(
-    services,
-    {
-      ...{ operation: run.operation, request: run.request, admitted: mcp.admitted, prefer: { isStrict: false } },
-      checkEstimate: (estimate) => costConfirmation.check(estimate, confirmed),
-    },
-    run.parsed,
-  );
-  return answerWithRun(services, call, run.request, row);
+  // What creates something is joined with an equal earlier call whose response was lost.
+  const isCreating = isNewRun || (tool === callOperationTool && operation.http.method !== "GET");
+  const request: OperationRequest = {
+    ...{ operation, parsed, wait: isNewRun ? toolWait(services, context) : { seconds: 0 } },
+    repeat: isCreating ? { api: "mcp", content: identity, isRetry: false } : undefined,
+    checkEstimate: (estimate) =>
+      costConfirmation.check(estimate, costConfirmation.findConfirmedCost(identity, context)),
+  };
+  const outcome = await (isNewRun
+    ? withToolNames(names, () => perform(services, call, request))
+    : perform(services, call, request));
+  if (outcome.kind === "run") return renderRun(services, outcome.row, outcome.request);
+  if (outcome.kind !== "body") throw new Error(`A tool cannot respond with ${outcome.kind}.`);
+  if (tool.answer) return renderAnswer(tool.answer(outcome.body, args));
+  const row = await requireOwnRun(outcome.request, String(outcome.body.run_id));
+  // A canceled run ends soon, or when its provider lets go of it. The caller need not wait for that.
+  const wait = tool.name === "cancel_run" ? { seconds: 0 } : toolWait(services, context);
+  const current = await waitForRun(services, { ...call, context: outcome.request }, row, wait);
+  return renderRun(services, current, outcome.request);
 }
 
-async function answerWithRun(
-  services: McpServices,
-  { tool, mcp, context }: ToolCall,
-  request: RequestContext,
-  row: RunRow,
-): Promise<CallToolResult> {
-  // A canceled run ends soon, or when its provider lets go of it. The caller need not wait for that.
-  const isWaiting = isRunOpen(row) && tool.name !== "cancel_run";
-  const current = isWaiting ? await waitForRun(services, { mcp, request, context }, row) : row;
-  return renderRunAnswer({ ...services.runs, database: request.database }, current, {
+const renderRun = async (services: McpServices, row: RunRow, request: RequestContext): Promise<CallToolResult> =>
+  renderRunAnswer({ ...services.runs, database: request.database }, row, {
     spendLeft: await findTokenSpendLeft(request),
   });
-}
-
-/** What creates something is joined with an equal earlier call whose response was lost. */
-async function createRequestContext(
-  services: McpServices,
-  { tool, identity, mcp }: ToolCall,
-  operation: Operation,
-): Promise<RequestContext> {
-  const { caller, admitted, requestId } = mcp;
-  const { database, log } = services.runs;
-  const isCreating =
-    operation.plan || operation.repeatRun || (tool === callOperationTool && operation.http.method !== "GET");
-  const joined = isCreating
-    ? await services.clientRequests.join({ caller, api: "mcp", content: identity, isRetry: false })
-    : undefined;
-  if (joined) trackDelivery(mcp.outgoing, joined, log);
-  return {
-    ...{ caller, requestId, cursors: services.cursors, idempotencyKey: joined?.idempotencyKey },
-    database: isOperatorOperation(operation) ? database : scopeToCaller(database, caller),
-    storageLimits: services.admission.resolveStorageLimits(caller),
-    onReplay: admitted.refundRequestRateLimit,
-    onRunAccepted() {},
-  };
-}
 
 const renderAnswer = ({ text, content }: ToolAnswer): CallToolResult => ({
   content: [{ type: "text", text }],
@@ -143,7 +107,7 @@ const renderAnswer = ({ text, content }: ToolAnswer): CallToolResult => ({
 });
 
 /** Errors name the fields of the tool, not those of the operation. */
-function withToolNames<T>(names: NonNullable<ToolRequest["names"]>, perform: () => T): T {
+function withToolNames<T>(names: NonNullable<ToolTranslation["names"]>, perform: () => T): T {
   const rename = (thrown: unknown): never => {
     const { errors } = thrown instanceof Fault ? thrown.details : {};
     if (!(thrown instanceof Fault) || !Array.isArray(errors)) throw thrown;
@@ -162,7 +126,7 @@ function renameIssue(names: Record<string, string>, issue: ValidationIssue): Val
   return { ...issue, path: `/${names[field] ?? field}${rest}` };
 }
 
-async function renderFault(services: McpServices, { caller, requestId }: McpRequest, fault: Fault) {
+async function renderFault(services: McpServices, { caller, requestId }: Call, fault: Fault) {
   const { database, log } = services.runs;
   if (fault.status >= 500)
     log.error({ request_id: requestId, code: fault.code, err: fault.cause ?? fault }, "tool call failed");

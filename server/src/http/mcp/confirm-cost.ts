@@ -11,9 +11,9 @@ import {
   type ServerContext,
 } from "@modelcontextprotocol/server";
 import { z } from "zod";
-import { Fault } from "../../faults.ts";
-import type { JsonObject } from "../../kit/schemas/run.ts";
-import type { SecretKeys } from "../../kit/secret-keys.ts";
+import type { JsonObject } from "../../contract/schemas/run.ts";
+import { Fault } from "../../faults/faults.ts";
+import type { SecretKeys } from "../../runtime/secret-keys.ts";
 
 export const McpEnv = z.object({
   MCP_CONFIRM_ABOVE: z.coerce

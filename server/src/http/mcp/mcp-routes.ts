@@ -3,17 +3,15 @@
 // protected resource (RFC 9728).
 import { createMcpHandler } from "@modelcontextprotocol/server";
 import { type Context, Hono } from "hono";
-import { Fault } from "../../faults.ts";
-import type { HttpMethod } from "../../kit/operation.ts";
-import type { SecretKeys } from "../../kit/secret-keys.ts";
-import { admitRequest } from "../admission.ts";
+import type { HttpMethod } from "../../contract/operation.ts";
+import { Fault } from "../../faults/faults.ts";
+import type { SecretKeys } from "../../runtime/secret-keys.ts";
 import { corsMiddleware } from "../cors.ts";
-import { credentialsOf } from "../credentials.ts";
 import { respondWithFault } from "../error-response.ts";
 import type { HttpServices } from "../http-services.ts";
+import { admit } from "../pipeline.ts";
 import { type HttpBindings, readJson } from "../read-request.ts";
 import { type ConfirmationLimits, createCostConfirmation } from "./confirm-cost.ts";
-import type { McpRequest } from "./mcp-request.ts";
 import { createMcpServer } from "./mcp-server.ts";
 
 export type McpOptions = {
@@ -45,24 +43,18 @@ export function mcpRoutes(http: HttpServices, options: McpOptions): Hono<HttpBin
 
   const serve = async (context: Context<HttpBindings>): Promise<Response> => {
     requireOwnOrigin(context.req.header("origin"));
-    const caller = await http.authenticator.authenticate(credentialsOf(http, context));
-    if (context.req.method !== "POST") {
+    const requirePost = () => {
+      if (context.req.method === "POST") return;
       context.header("allow", "POST");
       throw new Fault("method_not_allowed");
-    }
-    const admitted = await admitRequest(http.admission, { caller, operation: ADMITTED_AS }, context);
-    try {
+    };
+    return admit(http, context, { operation: ADMITTED_AS, onAuthenticated: requirePost }, async (call) => {
+      const { caller, admitted } = call;
       const parsedBody = await readJson(context, true, admitted.body);
-      const mcp: McpRequest = {
-        ...{ caller, admitted, outgoing: context.env.outgoing },
-        requestId: context.res.headers.get("x-request-id") ?? "",
-      };
       const clientId = [caller.tenant_id, caller.user_id, caller.key_id ?? ""].join(" ");
-      const authInfo = { token: "", clientId, scopes: [...caller.scopes], extra: { mcp } };
-      return await handler.fetch(context.req.raw, { authInfo, parsedBody });
-    } finally {
-      admitted.endAdmission();
-    }
+      const authInfo = { token: "", clientId, scopes: [...caller.scopes], extra: { call } };
+      return handler.fetch(context.req.raw, { authInfo, parsedBody });
+    });
   };
 
   const app = new Hono<HttpBindings>();

@@ -1,8 +1,8 @@
 // Builds the MCP server of one request. Nothing is kept between requests: all state is in runs.
 import { type McpRequestContext, Server } from "@modelcontextprotocol/server";
-import { VERSION } from "../../kit/version.ts";
-import { callTool } from "./call-tool.ts";
-import type { McpRequest, McpServices } from "./mcp-request.ts";
+import { VERSION } from "../../runtime/version.ts";
+import type { Call } from "../pipeline.ts";
+import { callTool, type McpServices } from "./call-tool.ts";
 import { listResources, RESOURCE_TEMPLATES, readResource } from "./resources.ts";
 import { TOOLS } from "./tools/index.ts";
 
@@ -20,11 +20,11 @@ const LISTED_TOOLS = TOOLS.map(({ name, title, description, inputSchema, outputS
   outputSchema: outputSchema as { type: "object" },
 }));
 
-/** The HTTP request comes with the validated credential, as `extra.mcp`. */
+/** The admitted HTTP request comes with the validated credential, as `extra.call`. */
 export const createMcpServer =
   (services: McpServices) =>
   ({ authInfo }: McpRequestContext): Server => {
-    const mcp = authInfo!.extra!.mcp as McpRequest;
+    const call = authInfo!.extra!.call as Call;
     const server = new Server(
       { name: "gesso", title: "Gesso", version: VERSION },
       {
@@ -39,9 +39,9 @@ export const createMcpServer =
       },
     );
     server.setRequestHandler("tools/list", () => ({ tools: LISTED_TOOLS }));
-    server.setRequestHandler("tools/call", ({ params }, context) => callTool(services, mcp, params, context));
-    server.setRequestHandler("resources/list", () => listResources(services, mcp));
+    server.setRequestHandler("tools/call", ({ params }, context) => callTool(services, call, params, context));
+    server.setRequestHandler("resources/list", () => listResources(services, call));
     server.setRequestHandler("resources/templates/list", () => ({ resourceTemplates: RESOURCE_TEMPLATES }));
-    server.setRequestHandler("resources/read", ({ params }) => readResource(services, mcp, params.uri));
+    server.setRequestHandler("resources/read", ({ params }) => readResource(services, call, params.uri));
     return server;
   };

@@ -6,15 +6,14 @@ import {
   type ReadResourceResult,
   ResourceNotFoundError,
 } from "@modelcontextprotocol/server";
-import { type RequestContext, scopeToCaller } from "../../access/request-context.ts";
 import { authorize, mayCall } from "../../access/scopes.ts";
-import { Fault } from "../../faults.ts";
-import { requireOwnRun } from "../../library/operation-services.ts";
+import { Fault } from "../../faults/faults.ts";
 import { getRun } from "../../operations/runs/get.ts";
 import { listRuns } from "../../operations/runs/list.ts";
-import { renderRun } from "../../runs/render-run.ts";
-import { createQueryServices } from "../run-operation.ts";
-import type { McpRequest, McpServices } from "./mcp-request.ts";
+import { requireOwnRun } from "../../runs/show/own-run.ts";
+import { renderRun } from "../../runs/show/render-run.ts";
+import { type Call, createRequestContext } from "../pipeline.ts";
+import type { McpServices } from "./call-tool.ts";
 import { PREVIEW_TYPE, readPreview } from "./run-answer.ts";
 
 const LISTED_RUNS = 20;
@@ -34,9 +33,13 @@ export const RESOURCE_TEMPLATES: ListResourceTemplatesResult["resourceTemplates"
   },
 ];
 
-export async function listResources(services: McpServices, mcp: McpRequest): Promise<ListResourcesResult> {
-  if (!mayCall(mcp.caller, listRuns)) return { resources: [] };
-  const { data } = await createQueryServices(services, contextOf(services, mcp)).runs.list({ limit: LISTED_RUNS });
+export async function listResources(services: McpServices, call: Call): Promise<ListResourcesResult> {
+  if (!mayCall(call.caller, listRuns)) return { resources: [] };
+  const { data } = await listRuns.handle(
+    { limit: LISTED_RUNS },
+    createRequestContext(services, call, listRuns),
+    services.runs,
+  );
   return {
     resources: data.map(({ run_id, operation, inputs }) => ({
       ...{ uri: `gesso://runs/${run_id}`, name: run_id, mimeType: "application/json" },
@@ -45,11 +48,11 @@ export async function listResources(services: McpServices, mcp: McpRequest): Pro
   };
 }
 
-export async function readResource(services: McpServices, mcp: McpRequest, uri: string): Promise<ReadResourceResult> {
+export async function readResource(services: McpServices, call: Call, uri: string): Promise<ReadResourceResult> {
   const [, runId, isPreview] = RUN_URI.exec(uri) ?? [];
   if (!runId) throw new ResourceNotFoundError(uri.slice(0, MAX_URI_CHARACTERS));
-  authorize(mcp.caller, getRun);
-  const request = contextOf(services, mcp);
+  authorize(call.caller, getRun);
+  const request = createRequestContext(services, call, getRun);
   const row = await requireOwnRun(request, runId).catch((thrown) => {
     const isMissing = thrown instanceof Fault && (thrown.status === 404 || thrown.status === 410);
     throw isMissing ? new ResourceNotFoundError(uri) : thrown;
@@ -64,11 +67,3 @@ export async function readResource(services: McpServices, mcp: McpRequest, uri: 
   if (!blob) throw new ResourceNotFoundError(uri);
   return { contents: [{ uri, mimeType: PREVIEW_TYPE, blob }] };
 }
-
-const contextOf = (services: McpServices, { caller, requestId }: McpRequest): RequestContext => ({
-  ...{ caller, requestId, cursors: services.cursors, idempotencyKey: undefined },
-  database: scopeToCaller(services.runs.database, caller),
-  storageLimits: services.admission.resolveStorageLimits(caller),
-  onReplay() {},
-  onRunAccepted() {},
-});

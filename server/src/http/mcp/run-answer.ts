@@ -2,10 +2,10 @@
 // same as data. No image is in the text or in the data, because clients put both into the context of the model.
 import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/server";
 import { z } from "zod";
+import { type JsonObject, Run, RunOutput } from "../../contract/schemas/run.ts";
 import type { RunRow } from "../../db/runs/runs.ts";
-import { type JsonObject, Run, RunOutput } from "../../kit/schemas/run.ts";
 import { openAsset } from "../../library/asset-download.ts";
-import { isRunOpen, renderRun } from "../../runs/render-run.ts";
+import { isRunOpen, renderRun } from "../../runs/show/render-run.ts";
 import type { RunApiServices } from "../http-services.ts";
 import { contentSchema } from "./tool.ts";
 

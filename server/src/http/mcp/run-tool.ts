@@ -1,6 +1,6 @@
 // Declares tools that create a run. All of them can limit and confirm what the run costs.
 import { z } from "zod";
-import type { Operation } from "../../kit/operation.ts";
+import type { Operation } from "../../contract/operation.ts";
 import { generateImage } from "../../operations/images/generate.ts";
 import { RUN_ANSWER_SCHEMA } from "./run-answer.ts";
 import { argumentsSchema, CREATES, fieldOf, type Tool, type ToolFields } from "./tool.ts";

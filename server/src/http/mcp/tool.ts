@@ -1,9 +1,9 @@
 // Declares a tool of the MCP server: pure data, and the translation of its arguments to an input of an operation. Every
 // field is a field of an operation under the tool's name for it, so no schema is written a second time.
 import { z } from "zod";
-import { Fault, type ValidationIssue } from "../../faults.ts";
-import type { Operation, Task } from "../../kit/operation.ts";
-import type { JsonObject } from "../../kit/schemas/run.ts";
+import type { Operation, Task } from "../../contract/operation.ts";
+import type { JsonObject } from "../../contract/schemas/run.ts";
+import { Fault, type ValidationIssue } from "../../faults/faults.ts";
 
 /** Hints for clients: they decide whether a person is asked before a call. */
 export type ToolAnnotations = {
@@ -17,7 +17,7 @@ export type ToolAnnotations = {
 export type IsOffered = (task: Task, model: string) => boolean;
 
 /** `names`: fields of the operation whose name in the tool is another one. */
-export type ToolRequest = { operation: Operation; input: JsonObject; names?: Record<string, string> };
+export type ToolTranslation = { operation: Operation; input: JsonObject; names?: Record<string, string> };
 
 /** What a query tool says about a response: a text for the model, and the same as data. */
 export type ToolAnswer = { text: string; content: JsonObject };
@@ -30,7 +30,7 @@ export type Tool = {
   inputSchema: JsonObject;
   outputSchema: JsonObject;
   /** Which operation a call is, and its input. Absent for tools that `describe` answers. */
-  translate?(args: JsonObject, isOffered: IsOffered): ToolRequest;
+  translate?(args: JsonObject, isOffered: IsOffered): ToolTranslation;
   /** What to say about the response of an operation without a run. Absent for tools whose result is a run. */
   answer?(response: JsonObject, args: JsonObject): ToolAnswer;
   /** Answers from the contract alone, without an operation. */

@@ -1,11 +1,11 @@
 // Parses the body of an OpenAI client: JSON or a form, with images as files, data URLs or URLs. An invalid body is
 // refused with all its errors, each at the name that the client used. Fields that are not known here are kept apart.
 import { z } from "zod";
-import { Fault, type ValidationIssue } from "../../faults.ts";
-import { type FilePart, isFilePart } from "../../kit/files.ts";
-import { describeZodIssue } from "../../kit/issue-messages.ts";
-import type { BodyKind } from "../../kit/operation.ts";
-import type { JsonObject } from "../../kit/schemas/run.ts";
+import { type FilePart, isFilePart } from "../../contract/files.ts";
+import { describeZodIssue } from "../../contract/issue-messages.ts";
+import type { BodyKind } from "../../contract/operation.ts";
+import type { JsonObject } from "../../contract/schemas/run.ts";
+import { Fault, type ValidationIssue } from "../../faults/faults.ts";
 
 export const MAX_IMAGES = 16;
 

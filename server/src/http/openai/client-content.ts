@@ -1,8 +1,8 @@
 // What identifies the request of a client: its path and fields, with the digests of its files. Two requests with equal
 // content can be one that the client sent twice.
 import { createHash } from "node:crypto";
-import { isFilePart } from "../../kit/files.ts";
-import type { JsonObject } from "../../kit/schemas/run.ts";
+import { isFilePart } from "../../contract/files.ts";
+import type { JsonObject } from "../../contract/schemas/run.ts";
 
 /** Longer texts, such as images in base64, are replaced by their digest. */
 const MAX_TEXT = 1024;

@@ -1,15 +1,16 @@
 // Converts the mask of an OpenAI client, whose transparent pixels mark the area to edit, to a mask of Gesso, where
 // white marks it. The pixels are decoded in an isolated process.
+
 import { readFile } from "node:fs/promises";
-import { Fault } from "../../faults.ts";
-import { isFilePart } from "../../kit/files.ts";
-import { decodeInlineImage } from "../../kit/image-fields.ts";
-import type { Services } from "../../runs/services.ts";
+import { isFilePart } from "../../contract/files.ts";
+import { decodeInlineImage } from "../../contract/image-fields.ts";
+import { Fault } from "../../faults/faults.ts";
+import type { StagingDependencies } from "../../runs/sources/stage-inline-images.ts";
 import { type ClientImage, issueAt } from "./client-body.ts";
 
 /** Returns the mask as a data URL. */
 export async function convertMask(
-  { runs: { images, fileTurns } }: { runs: Pick<Services, "images" | "fileTurns"> },
+  { runs: { images, fileTurns } }: { runs: Pick<StagingDependencies, "images" | "fileTurns"> },
   tenantId: string,
   mask: ClientImage,
 ): Promise<string> {

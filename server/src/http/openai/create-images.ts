@@ -1,34 +1,25 @@
-// Creates images for OpenAI's clients. The steps are those of the public API: authenticate, admit, authorize, parse,
-// accept a run. Then the request waits for the run and responds with its images, never with an open run.
+// OpenAI's image API as a dialect of the pipeline: translates the request of a client to an operation, waits for the
+// run and responds with its images, never with an open run.
 import { ReadableStream } from "node:stream/web";
 import type { Context } from "hono";
-import { type RequestContext, scopeToCaller } from "../../access/request-context.ts";
-import { authorize } from "../../access/scopes.ts";
+import type { Operation } from "../../contract/operation.ts";
 import type { RunRow } from "../../db/runs/runs.ts";
-import { Fault } from "../../faults.ts";
-import type { BodyKind, Operation } from "../../kit/operation.ts";
-import { parseInput } from "../../kit/parse.ts";
-import type { JsonObject } from "../../kit/schemas/run.ts";
-import { requireOwnRun } from "../../library/operation-services.ts";
+import { Fault } from "../../faults/faults.ts";
 import { generateImage } from "../../operations/images/generate.ts";
 import { varyImage } from "../../operations/images/vary.ts";
 import { editForOpenAi } from "../../operations/openai/edit.ts";
-import { isRunOpen } from "../../runs/render-run.ts";
-import { type AdmittedRequest, admitRequest } from "../admission.ts";
-import { credentialsOf } from "../credentials.ts";
-import { readIdempotencyKey } from "../error-response.ts";
+import { isRunOpen } from "../../runs/show/render-run.ts";
 import type { HttpServices } from "../http-services.ts";
 import { faultOfFailedRun } from "../image-response.ts";
+import type { Dialect, HttpCall, Outcome, PendingRun, Translation } from "../pipeline.ts";
 import { parsePreferHeader } from "../prefer.ts";
 import {
   type BodyRules,
   formBytesWithFiles,
-  type HttpBindings,
+  type RequestInput,
   readBody,
   rejectUnstorableText,
 } from "../read-request.ts";
-import { acceptNewRun } from "../run-operation.ts";
-import { trackDelivery } from "../track-delivery.ts";
 import { type ClientBody, MAX_IMAGES, parseClientBody } from "./client-body.ts";
 import { contentOf } from "./client-content.ts";
 import { convertMask } from "./convert-mask.ts";
@@ -40,11 +31,10 @@ import { type Endpoint, toOperation } from "./to-operation.ts";
 
 /** A proxy or a NAT forgets a connection that carries nothing. Probes keep it, and find a client that is gone. */
 const TCP_KEEP_ALIVE_MS = 30_000;
-const RETRY_SECONDS = 5;
 const MAX_FILES = MAX_IMAGES + 2;
 
 type EndpointRules = {
-  /** Whose scope and admission the endpoint has. */
+  /** Whose scopes and admission the endpoint has. */
   operation: Operation;
   body: BodyRules;
   event: string;
@@ -70,81 +60,52 @@ const ENDPOINTS: Record<Endpoint, EndpointRules> = {
   },
 };
 
-type ImageCall = {
-  endpoint: Endpoint;
-  context: Context<HttpBindings>;
-  request: RequestContext;
-  admitted: AdmittedRequest;
-};
+/** A request of this dialect, with the form of its response. */
+type ImageRequest = Translation & { isStream: boolean; format: ClientImageFormat };
 
-export async function createImages(
-  http: HttpServices,
-  endpoint: Endpoint,
-  context: Context<HttpBindings>,
-): Promise<Response> {
+export function createImageDialect(http: HttpServices, endpoint: Endpoint): Dialect<ImageRequest> {
+  const { runs } = http;
   const { operation, body: rules } = ENDPOINTS[endpoint];
-  const caller = await http.authenticator.authenticate(credentialsOf(http, context));
-  const admitted = await admitRequest(http.admission, { caller, operation }, context);
-  try {
-    authorize(caller, operation);
-    const request: RequestContext = {
-      caller,
-      requestId: context.res.headers.get("x-request-id") ?? "",
-      database: scopeToCaller(http.runs.database, caller),
-      cursors: http.cursors,
-      storageLimits: http.admission.resolveStorageLimits(caller),
-      idempotencyKey: readIdempotencyKey(context.env.incoming.rawHeaders),
-      onReplay() {},
-      onRunAccepted() {},
-    };
-    const { raw, body, discard } = await readBody(context, rules, admitted.body);
-    try {
-      return await createImagesOf(http, { endpoint, context, request, admitted }, raw, body);
-    } finally {
-      await discard();
-    }
-  } finally {
-    admitted.endAdmission();
-  }
+  return {
+    operation,
+    read: (context, admission) => readBody(context, rules, admission),
+    translate: (input, call) => translate(http, endpoint, input, call),
+    wait: () => ({ seconds: runs.settings.timeouts.clientWaitSeconds }),
+    onRunAccepted: (_runId, { env }) => env.incoming.socket.setKeepAlive(true, TCP_KEEP_ALIVE_MS),
+    stream: (run, { isStream, format }, { context }) =>
+      isStream ? respondWithEvents(http, context, { ...run, type: ENDPOINTS[endpoint].event, format }) : undefined,
+    respond: (outcome, { format }, { context }) => respondWithImages(http, context, outcome, format),
+    respondWithFault: (context, thrown) => respondWithOpenAiError(context, thrown, runs.log),
+  };
 }
 
-async function createImagesOf(http: HttpServices, call: ImageCall, raw: JsonObject, body: BodyKind): Promise<Response> {
-  const { endpoint, context, admitted } = call;
+async function translate(
+  http: HttpServices,
+  endpoint: Endpoint,
+  { raw, body = "json" }: RequestInput,
+  { context, caller }: HttpCall,
+): Promise<ImageRequest> {
   if (body === "form") rejectUnstorableText(raw);
   const fields = parseClientBody(raw, body);
-  const prefer = parsePreferHeader(context.req.header("prefer"));
-  const { operation, input, unused } = toOperation(endpoint, fields, createModelNames(http.runs.providers.enabled));
+  const { isStrict } = parsePreferHeader(context.req.header("prefer"));
+  const names = createModelNames(http.runs.providers.enabled);
+  const { operation, input, unused, substitution } = toOperation(endpoint, fields, names);
   const allUnused = [...unused, ...listUnusedOfResponse(fields)];
-  if (prefer.isStrict && allUnused.length > 0) throw unusedFieldsFault(allUnused);
+  const refused = [...(substitution === undefined ? [] : ["model"]), ...allUnused];
+  if (isStrict && refused.length > 0) throw unusedFieldsFault(refused);
   setUnusedFields(context, allUnused);
   const mask =
-    endpoint === "edits" &&
-    fields.mask !== undefined &&
-    (await convertMask(http, call.request.caller.tenant_id, fields.mask));
-  const parsed = parseInput(operation, { ...input, ...(mask && { mask }) }, "json");
-  admitted.endParsing();
-
-  // Before the run is accepted: a run whose request cannot wait would be paid for and not returned.
-  const releaseSlot = admitted.acquireWaitSlot();
-  if (!releaseSlot) throw new Fault("rate_limited", { policy: "waiters", retry_after: RETRY_SECONDS });
-  let isStreaming = false;
-  try {
-    const content = contentOf(endpoint, raw);
-    const idempotencyKey = call.request.idempotencyKey ?? (await joinRequest(http, call, content));
-    const identity = { operation: operation.name, input: content };
-    const request = { ...call.request, idempotencyKey };
-    const accepted = await acceptNewRun(http, { operation, request, admitted, prefer, identity }, parsed);
-    context.header("x-run-id", accepted.row.run_id);
-    if (accepted.isReplay) context.header("idempotent-replayed", "true");
-    context.env.incoming.socket.setKeepAlive(true, TCP_KEEP_ALIVE_MS);
-    if (fields.stream) {
-      isStreaming = true;
-      return respondWithEvents(http, call, { row: accepted.row, format: formatOf(fields), releaseSlot });
-    }
-    return await respondWithImages(http, call, accepted.row, formatOf(fields));
-  } finally {
-    if (!isStreaming) releaseSlot();
-  }
+    endpoint === "edits" && fields.mask !== undefined && (await convertMask(http, caller.tenant_id, fields.mask));
+  const content = contentOf(endpoint, raw);
+  const isRetry = Number(context.req.header("x-stainless-retry-count") ?? 0) >= 1;
+  return {
+    ...{ operation, input: { ...input, ...(mask && { mask }) }, body: "json", isStrict },
+    // A run whose request cannot wait would be paid for and not returned.
+    isUselessOpen: true,
+    repeat: { api: "openai", content, isRetry },
+    identity: { operation: operation.name, input: content },
+    ...{ isStream: fields.stream === true, format: formatOf(fields, substitution, allUnused) },
+  };
 }
 
 /** A stream carries base64 only; a URL leads to the file as it is stored. */
@@ -154,9 +115,18 @@ const listUnusedOfResponse = ({ stream, response_format, output_format }: Client
   return output_format === undefined ? [] : ["output_format"];
 };
 
-const formatOf = ({ stream, response_format, output_format }: ClientBody): ClientImageFormat => {
+/** The clients of OpenAI hide headers, so the body has the warnings too. */
+const formatOf = (
+  { stream, response_format, output_format }: ClientBody,
+  substitution: string | undefined,
+  unused: readonly string[],
+): ClientImageFormat => {
   const isUrl = response_format === "url" && !stream;
-  return { isUrl, outputFormat: isUrl ? undefined : output_format };
+  const warnings = [
+    ...(substitution === undefined ? [] : [substitution]),
+    ...unused.map((name) => `${name} has no effect here.`),
+  ];
+  return { isUrl, outputFormat: isUrl ? undefined : output_format, warnings };
 };
 
 /** Names that a header cannot carry are replaced by a question mark. */
@@ -166,35 +136,23 @@ function setUnusedFields(context: Context, names: readonly string[]): void {
   context.header("gesso-unused-fields", shown.join(", "));
 }
 
-/** The idempotency key of this request, or of the earlier one that it repeats. */
-async function joinRequest(http: HttpServices, { context, request }: ImageCall, content: JsonObject): Promise<string> {
-  const isRetry = Number(context.req.header("x-stainless-retry-count") ?? 0) >= 1;
-  const joined = await http.clientRequests.join({ caller: request.caller, api: "openai", content, isRetry });
-  trackDelivery(context.env.outgoing, joined, http.runs.log);
-  return joined.idempotencyKey;
-}
-
-/** Returns the run when it has ended. Throws if it is still open: a client that repeats its request waits again. */
-async function waitForEnd(http: HttpServices, { context, request }: ImageCall, row: RunRow): Promise<RunRow> {
-  if (!isRunOpen(row)) return row;
-  const { clientWaitSeconds } = http.runs.settings.timeouts;
-  await http.runWaiter.waitForEnd(row.run_id, clientWaitSeconds, context.req.raw.signal);
-  const ended = await requireOwnRun(request, row.run_id);
-  if (isRunOpen(ended)) throw new Fault("sync_timeout", { run_id: row.run_id });
-  return ended;
+/** Throws if the run is still open: a client that repeats its request waits again. */
+function requireEnded(row: RunRow): RunRow {
+  if (isRunOpen(row)) throw new Fault("sync_timeout", { run_id: row.run_id });
+  return row;
 }
 
 async function respondWithImages(
-  http: HttpServices,
-  call: ImageCall,
-  accepted: RunRow,
+  { runs }: HttpServices,
+  context: Context,
+  outcome: Outcome,
   format: ClientImageFormat,
 ): Promise<Response> {
-  const { context, request } = call;
-  const services = { ...http.runs, database: request.database };
-  const row = await waitForEnd(http, call, accepted);
+  if (outcome.kind !== "run") throw new Error(`OpenAI's clients cannot read ${outcome.kind}.`);
+  const row = requireEnded(outcome.row);
   const failure = findFailure(row);
-  if (failure) return respondWithOpenAiError(context, failure, http.runs.log, { isFinal: true });
+  if (failure) return respondWithOpenAiError(context, failure, runs.log, { isFinal: true });
+  const services = { ...runs, database: outcome.request.database };
   const files = format.isUrl ? [] : await openImages(services, row);
   const body = ReadableStream.from(writeImages(services, { row, files }, format)) as globalThis.ReadableStream;
   return context.body(body, 200, {
@@ -208,18 +166,15 @@ const findFailure = (row: RunRow): Fault | undefined => {
   return listImages(row).length === 0 ? new Fault("provider_output_invalid", { run_id: row.run_id }) : undefined;
 };
 
-type StreamedImages = { row: RunRow; format: ClientImageFormat; releaseSlot(): void };
-
 function respondWithEvents(
-  http: HttpServices,
-  call: ImageCall,
-  { row: accepted, format, releaseSlot }: StreamedImages,
+  { runs }: HttpServices,
+  context: Context,
+  { wait, release, request, type, format }: PendingRun & { type: string; format: ClientImageFormat },
 ): Response {
-  const services = { ...http.runs, database: call.request.database };
-  const { event: type } = ENDPOINTS[call.endpoint];
+  const services = { ...runs, database: request.database };
   const events = writeImageEvents({
     async waitForEnd() {
-      const row = await waitForEnd(http, call, accepted);
+      const row = requireEnded(await wait());
       const failure = findFailure(row);
       if (failure) throw failure;
       return row;
@@ -227,10 +182,10 @@ function respondWithEvents(
     async *writeImages(row) {
       for (const image of listImages(row)) yield* writeCompletedEvent(services, { row, image, type }, format);
     },
-    onEnd: releaseSlot,
+    onEnd: release,
     clock: services.clock,
   });
-  return call.context.body(ReadableStream.from(events) as globalThis.ReadableStream, 200, {
+  return context.body(ReadableStream.from(events) as globalThis.ReadableStream, 200, {
     "content-type": "text/event-stream; charset=utf-8",
     "cache-control": "no-store, no-transform",
     "x-accel-buffering": "no",

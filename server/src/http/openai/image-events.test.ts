@@ -1,7 +1,7 @@
 import { expect, it, vi } from "vitest";
 import { createManualClock } from "../../../test/support/manual-clock.ts";
 import type { RunRow } from "../../db/runs/runs.ts";
-import { Fault } from "../../faults.ts";
+import { Fault } from "../../faults/faults.ts";
 import { type StreamedRun, writeImageEvents } from "./image-events.ts";
 
 const row = { run_id: "r-1" } as RunRow;

@@ -1,8 +1,8 @@
 // Streams a run to OpenAI's clients as server-sent events: comments while the run is in progress, then one `completed`
 // event per image, or an `error` event. Providers report no partial images, so there are no such events.
 import type { RunRow } from "../../db/runs/runs.ts";
-import { toFault } from "../../faults.ts";
-import type { Clock } from "../../kit/clock.ts";
+import { toFault } from "../../faults/faults.ts";
+import type { Clock } from "../../runtime/clock.ts";
 import { toErrorResponse } from "./openai-error.ts";
 
 /** Shorter than the idle timeouts of common proxies. */

@@ -2,22 +2,29 @@
 // by piece, so that a response of ten large images needs no more memory than one of them.
 import { buffer } from "node:stream/consumers";
 import type { Database } from "../../db/connect.ts";
-import type { RunRow, StoredAsset } from "../../db/runs/runs.ts";
+import type { RunRow } from "../../db/runs/runs.ts";
+import type { StoredAsset } from "../../db/typed-columns.ts";
 import { type AssetDownload, openAsset } from "../../library/asset-download.ts";
-import { convertCopy } from "../../runs/convert-copy.ts";
-import { renderAsset } from "../../runs/render-run.ts";
+import { convertCopy } from "../../runs/outputs/convert-copy.ts";
+import { renderAsset } from "../../runs/show/render-run.ts";
 import { encodeBase64 } from "../encode-base64.ts";
 import type { HttpServices } from "../http-services.ts";
 
 /** `outputFormat`: convert images of other formats. Undefined: as the provider made them. */
-export type ClientImageFormat = { isUrl: boolean; outputFormat: "png" | "jpeg" | "webp" | undefined };
+export type ClientImageFormat = {
+  isUrl: boolean;
+  outputFormat: "png" | "jpeg" | "webp" | undefined;
+  /** What differs from the request, in sentences. */
+  warnings: readonly string[];
+};
 
 type Services = HttpServices["runs"] & { database: Database };
 
 /** What both the response and the event of a stream say about an image. */
-const propertiesOf = ({ width, height, media_type }: StoredAsset, { outputFormat }: ClientImageFormat) => ({
+const propertiesOf = ({ width, height, media_type }: StoredAsset, { outputFormat, warnings }: ClientImageFormat) => ({
   output_format: outputFormat ?? media_type.replace("image/", ""),
   ...(width && height && { size: `${width}x${height}` }),
+  ...(warnings.length > 0 && { warnings }),
 });
 
 export const listImages = (row: RunRow): StoredAsset[] =>

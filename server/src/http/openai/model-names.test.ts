@@ -20,10 +20,10 @@ const names = createModelNames([
 ]);
 
 it("own names come first, then the names at the providers, in the order of preference", () => {
-  expect(names.resolve("flux-dev", "image.generate")).toBe("flux-dev");
-  expect(names.resolve("fal-ai/flux/dev", "image.generate")).toBe("flux-dev");
-  expect(names.resolve("banana", "image.generate")).toBe("gemini-2.5");
-  expect(names.resolve("banana", "image.edit")).toBe("nanobanana");
+  expect(names.resolve("flux-dev", "image.generate")).toEqual({ model: "flux-dev" });
+  expect(names.resolve("fal-ai/flux/dev", "image.generate")).toEqual({ model: "flux-dev" });
+  expect(names.resolve("banana", "image.generate")).toEqual({ model: "gemini-2.5" });
+  expect(names.resolve("banana", "image.edit")).toEqual({ model: "nanobanana" });
 });
 
 it("models are listed once, without retired ones, videos, and models that need more than a prompt", () => {
@@ -49,3 +49,21 @@ it("an unknown model is not found, and one that cannot do the task is explained"
     }),
   );
 });
+
+it.each(["gpt-image-1", "gpt-image-1.5", "gpt-image-2", "dall-e-3"])(
+  "%s, which programs for OpenAI send by default, means the nearest enabled model, with a warning",
+  (name) => {
+    expect(names.resolve(name, "image.generate")).toEqual({
+      model: "gemini-2.5",
+      warning: `${name} is not enabled here: gemini-2.5 made the image.`,
+    });
+    expect(names.resolve(name, "image.edit").model).toBe("nanobanana");
+    expect(names.has(name)).toBe(true);
+    const own = { task: "image.generate", model: "vendora", upstreamModel: name } as const;
+    const enabled = createModelNames([provider(50, [own])]);
+    expect(enabled.resolve(name, "image.generate")).toEqual({ model: "vendora" });
+    expect(() => createModelNames([]).resolve(name, "image.generate")).toThrow(
+      expect.objectContaining({ code: "model_not_found" }),
+    );
+  },
+);

@@ -1,6 +1,7 @@
 // Resolves the model names of OpenAI clients: Gesso's own names, or the names of enabled offers at their providers.
-import { Fault } from "../../faults.ts";
-import { models } from "../../models.ts";
+
+import { models } from "../../contract/models.ts";
+import { Fault } from "../../faults/faults.ts";
 import { EDIT_MODELS } from "../../operations/openai/edit.ts";
 import { type EnabledProvider, type Offer, offerPreference } from "../../providers/provider.ts";
 
@@ -20,7 +21,14 @@ const USABLE_MODELS: Record<ModelTask, readonly string[]> = {
 };
 const TASKS = Object.keys(USABLE_MODELS) as ModelTask[];
 
+/** Names that programs for OpenAI send by default. They mean the first of these models that is enabled. */
+const OPENAI_DEFAULTS = ["gpt-image-1", "gpt-image-1.5", "gpt-image-2", "dall-e-3"];
+const NEAREST_MODELS = ["vendora", "gemini-2.5", "nanobanana", "vendorb-imagen4", "flux-kontext-max"];
+
 type UsableOffer = Pick<Offer, "task" | "model" | "upstreamModel">;
+
+/** `warning`: another model than the named one does the work. */
+export type ResolvedModel = { model: string; warning?: string };
 
 export type ModelNames = {
   /** Own names of all models that can be used, each once. */
@@ -28,7 +36,7 @@ export type ModelNames = {
   /** Whether the name, own or of a provider, can be used for any task. */
   has(name: string): boolean;
   /** Throws if the name is unknown, or known for other tasks only. */
-  resolve(name: string, task: ModelTask): string;
+  resolve(name: string, task: ModelTask): ResolvedModel;
 };
 
 /** Offers that the operator prefers come first, so that a name that several models share has one meaning. */
@@ -45,14 +53,22 @@ export function createModelNames(enabled: readonly EnabledProvider[]): ModelName
     return (ofTask.find(({ model }) => model === name) ?? ofTask.find(({ upstreamModel }) => upstreamModel === name))
       ?.model;
   };
+  const findSubstitute = (name: string, task: ModelTask) => {
+    if (!OPENAI_DEFAULTS.includes(name)) return undefined;
+    const enabled = namesFor(task);
+    return NEAREST_MODELS.find((model) => enabled.includes(model)) ?? enabled[0];
+  };
   const namesFor = (task: ModelTask) =>
     USABLE_MODELS[task].filter((id) => offers.some((offer) => offer.task === task && offer.model === id));
   return {
     list: () => [...new Set(TASKS.flatMap(namesFor))],
-    has: (name) => TASKS.some((task) => find(name, task) !== undefined),
+    has: (name) => TASKS.some((task) => find(name, task) !== undefined || findSubstitute(name, task) !== undefined),
     resolve(name, task) {
       const found = find(name, task);
-      if (found !== undefined) return found;
+      if (found !== undefined) return { model: found };
+      const substitute = findSubstitute(name, task);
+      if (substitute !== undefined)
+        return { model: substitute, warning: `${name} is not enabled here: ${substitute} made the image.` };
       if (!TASKS.some((other) => find(name, other) !== undefined)) throw new Fault("model_not_found", { model: name });
       const verb = task === "image.edit" ? "edit images" : "generate images from text";
       const message = `${name} cannot ${verb}. Models that can: ${namesFor(task).join(", ")}.`;

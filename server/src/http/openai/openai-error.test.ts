@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { Fault } from "../../faults.ts";
+import { Fault } from "../../faults/faults.ts";
 import { toErrorResponse, unusedFieldsFault } from "./openai-error.ts";
 
 it.each([

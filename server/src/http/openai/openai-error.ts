@@ -1,7 +1,7 @@
 // Renders errors as OpenAI's API does: `{ error: { message, type, code, param } }`. The status and the header
 // `x-should-retry` tell OpenAI's clients whether to send the request again.
 import type { Context } from "hono";
-import { Fault, type FaultCode, toFault, type ValidationIssue } from "../../faults.ts";
+import { Fault, type FaultCode, toFault, type ValidationIssue } from "../../faults/faults.ts";
 import type { Log } from "../../observe/log.ts";
 
 export type OpenAiError = { message: string; type: string; code: string; param: string | null };
@@ -14,6 +14,7 @@ const KNOWN_ERRORS: Partial<Record<FaultCode, Partial<Omit<OpenAiError, "message
   model_not_found: { type: "invalid_request_error", param: "model" },
   insufficient_credits: { status: 429, type: "insufficient_quota", code: "insufficient_quota" },
   spend_limit_reached: { status: 429, type: "insufficient_quota", code: "insufficient_quota" },
+  price_unknown: { status: 429, type: "insufficient_quota", code: "insufficient_quota" },
   rate_limited: { code: "rate_limit_exceeded" },
   concurrency_limit_reached: { code: "rate_limit_exceeded" },
   content_refused: { status: 400, type: "image_generation_user_error", code: "moderation_blocked" },
@@ -28,7 +29,12 @@ const KNOWN_ERRORS: Partial<Record<FaultCode, Partial<Omit<OpenAiError, "message
 };
 
 /** The client gets the same error again if it repeats the request. */
-const NOT_WORTH_RETRYING: FaultCode[] = ["insufficient_credits", "spend_limit_reached", "model_unavailable"];
+const NOT_WORTH_RETRYING: FaultCode[] = [
+  "insufficient_credits",
+  "spend_limit_reached",
+  "price_unknown",
+  "model_unavailable",
+];
 
 /** Names of Gesso's fields in requests of OpenAI clients. */
 const PARAMS: Record<string, string> = {

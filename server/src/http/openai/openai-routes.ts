@@ -2,14 +2,13 @@
 // errors have OpenAI's shape.
 import { type Context, Hono } from "hono";
 import { mayCall } from "../../access/scopes.ts";
-import { Fault } from "../../faults.ts";
+import { Fault } from "../../faults/faults.ts";
 import { getCatalogue } from "../../operations/catalogue/get.ts";
 import { generateImage } from "../../operations/images/generate.ts";
-import { admitRequest } from "../admission.ts";
-import { credentialsOf } from "../credentials.ts";
 import type { HttpServices } from "../http-services.ts";
+import { admit, serve } from "../pipeline.ts";
 import type { HttpBindings } from "../read-request.ts";
-import { createImages } from "./create-images.ts";
+import { createImageDialect } from "./create-images.ts";
 import { createModelNames, type ModelNames } from "./model-names.ts";
 import { respondWithOpenAiError } from "./openai-error.ts";
 
@@ -21,10 +20,7 @@ export function openAiRoutes(http: HttpServices): Hono<HttpBindings> {
   const respond = (handle: (context: Context<HttpBindings>) => Promise<Response>) => (context: Context<HttpBindings>) =>
     handle(context).catch((thrown) => respondWithOpenAiError(context, thrown, log));
   for (const endpoint of ["generations", "edits", "variations"] as const) {
-    app.post(
-      `${PREFIX}/images/${endpoint}`,
-      respond((context) => createImages(http, endpoint, context)),
-    );
+    app.post(`${PREFIX}/images/${endpoint}`, serve(http, createImageDialect(http, endpoint)));
   }
   app.get(
     `${PREFIX}/models`,
@@ -53,12 +49,10 @@ export function openAiRoutes(http: HttpServices): Hono<HttpBindings> {
 }
 
 /** The models that the caller may use. Undefined if its key may not create images. */
-async function findUsableNames(http: HttpServices, context: Context<HttpBindings>): Promise<ModelNames | undefined> {
-  const caller = await http.authenticator.authenticate(credentialsOf(http, context));
-  const admitted = await admitRequest(http.admission, { caller, operation: getCatalogue }, context);
-  admitted.endAdmission();
-  return mayCall(caller, generateImage) ? createModelNames(http.runs.providers.enabled) : undefined;
-}
+const findUsableNames = (http: HttpServices, context: Context<HttpBindings>): Promise<ModelNames | undefined> =>
+  admit(http, context, { operation: getCatalogue }, async ({ caller }) =>
+    mayCall(caller, generateImage) ? createModelNames(http.runs.providers.enabled) : undefined,
+  );
 
 /** Gesso does not know when the provider made a model. */
 const renderModel = (id: string) => ({ id, object: "model", created: 0, owned_by: "gesso" });

@@ -1,15 +1,15 @@
 import { describe, expect, it } from "vitest";
 import { createSeededRandom } from "../../../test/support/seeded-random.ts";
-import { Fault } from "../../faults.ts";
-import { createFilePart } from "../../kit/files.ts";
-import { parseInput } from "../../kit/parse.ts";
-import type { JsonObject } from "../../kit/schemas/run.ts";
+import { createFilePart } from "../../contract/files.ts";
+import { parseInput } from "../../contract/parse.ts";
+import type { JsonObject } from "../../contract/schemas/run.ts";
+import { Fault } from "../../faults/faults.ts";
 import { parseClientBody } from "./client-body.ts";
 import { contentOf } from "./client-content.ts";
 import type { ModelNames } from "./model-names.ts";
 import { type Endpoint, toOperation } from "./to-operation.ts";
 
-const names: ModelNames = { list: () => [], has: () => true, resolve: (name) => name };
+const names: ModelNames = { list: () => [], has: () => true, resolve: (name) => ({ model: name }) };
 const file = (filename: string, sha256 = filename) => createFilePart({ path: "/t", filename, size_bytes: 1, sha256 });
 
 const translate = (endpoint: Endpoint, raw: JsonObject, body: "json" | "form" = "json") => {
@@ -65,11 +65,20 @@ describe("a generation", () => {
   });
 
   it("names the fields that have no effect", () => {
-    const raw = { prompt: "p", quality: "high", background: "transparent", partial_images: 2, style: "vivid", x: 1 };
-    expect(translate("generations", raw).unused).toEqual(["quality", "background", "partial_images", "style", "x"]);
+    const raw = { prompt: "p", partial_images: 2, style: "vivid", x: 1 };
+    expect(translate("generations", raw).unused).toEqual(["partial_images", "style", "x"]);
     const neutral = { prompt: "p", quality: "auto", background: "opaque", partial_images: 0, style: null };
     expect(translate("generations", neutral).unused).toEqual([]);
   });
+
+  it.each(["generations", "edits", "variations"] as const)(
+    "with a quality or a transparent background is refused, not paid for as another image: %s",
+    (endpoint) => {
+      const raw = { prompt: "p", image: "https://example.com/a.png", quality: "high", background: "transparent" };
+      expect(errorsOf(() => translate(endpoint, raw))).toEqual(["/quality", "/background"]);
+      expect(errorsOf(() => translate(endpoint, { ...raw, quality: "standard", background: "opaque" }))).toEqual([]);
+    },
+  );
 
   it("stores the user as metadata and passes Gesso's own fields on", () => {
     const raw = { prompt: "p", user: "u-1", safety_identifier: "s-1", seed: 7, max_cost: 1, metadata: { a: 1 } };

@@ -1,9 +1,10 @@
 // Translates the request of an OpenAI client to an operation of Gesso. Pure: the same body gives the same run. What no
 // operation can use is listed by its name, never dropped silently.
-import { Fault } from "../../faults.ts";
-import type { Operation } from "../../kit/operation.ts";
-import type { JsonObject } from "../../kit/schemas/run.ts";
-import { FLUX_KONTEXT_ASPECT_RATIOS, models } from "../../models.ts";
+
+import { FLUX_KONTEXT_ASPECT_RATIOS, models } from "../../contract/models.ts";
+import type { Operation } from "../../contract/operation.ts";
+import type { JsonObject } from "../../contract/schemas/run.ts";
+import { Fault } from "../../faults/faults.ts";
 import { generateImage } from "../../operations/images/generate.ts";
 import { varyImage } from "../../operations/images/vary.ts";
 import { editForOpenAi } from "../../operations/openai/edit.ts";
@@ -13,8 +14,16 @@ import type { ModelNames } from "./model-names.ts";
 
 export type Endpoint = "generations" | "edits" | "variations";
 
-/** `unused`: names of fields, as the client wrote them, that have no effect. */
-export type TranslatedRequest = { operation: Operation; input: JsonObject; unused: string[] };
+/**
+ * `unused`: names of fields, as the client wrote them, that have no effect. `substitution`: that another model than the
+ * named one does the work.
+ */
+export type ImageTranslation = {
+  operation: Operation;
+  input: JsonObject;
+  unused: string[];
+  substitution?: string | undefined;
+};
 
 const DEFAULT_MODEL = "flux-dev";
 const DEFAULT_EDIT_MODEL = "edit-default";
@@ -25,13 +34,25 @@ const MAX_SIDE = 2048;
 /** Values that ask for nothing that Gesso does not do anyway. */
 const NEUTRAL_QUALITIES = ["auto", "standard"];
 
-export function toOperation(endpoint: Endpoint, body: ClientBody, names: ModelNames): TranslatedRequest {
+export function toOperation(endpoint: Endpoint, body: ClientBody, names: ModelNames): ImageTranslation {
+  refuseUnsupported(body);
   if (endpoint === "generations") return toGeneration(body, names);
   return endpoint === "edits" ? toEdit(body, names) : toVariation(body, names);
 }
 
-function toGeneration(body: ClientBody, names: ModelNames): TranslatedRequest {
-  const model = names.resolve(body.model ?? DEFAULT_MODEL, "image.generate");
+/** What changes the image or its price, and that no model here does. Such a request is refused, not paid for. */
+function refuseUnsupported({ quality, background }: ClientBody): void {
+  const opaque = "Images here are opaque. Leave it out, and remove the background with POST /api/v1/edits/remove-bg.";
+  const fixed = `The model decides the quality. Leave it out, or send ${NEUTRAL_QUALITIES.join(" or ")}.`;
+  const errors = [
+    ...(quality === undefined || NEUTRAL_QUALITIES.includes(quality) ? [] : [["quality", fixed] as const]),
+    ...(background === "transparent" ? [["background", opaque] as const] : []),
+  ].map(([field, message]) => issueAt(field, "unsupported_value", message));
+  if (errors.length > 0) throw new Fault("validation_error", { errors });
+}
+
+function toGeneration(body: ClientBody, names: ModelNames): ImageTranslation {
+  const { model, warning } = names.resolve(body.model ?? DEFAULT_MODEL, "image.generate");
   const size = sizeForModel(model, body.size);
   const { n = 1 } = body;
   return {
@@ -49,18 +70,20 @@ function toGeneration(body: ClientBody, names: ModelNames): TranslatedRequest {
       ...(body.images.length > 0 ? ["image"] : []),
       ...(body.mask === undefined ? [] : ["mask"]),
     ],
+    substitution: warning,
   };
 }
 
-function toEdit(body: ClientBody, names: ModelNames): TranslatedRequest {
+function toEdit(body: ClientBody, names: ModelNames): ImageTranslation {
   const { n = 1, mask, own } = body;
   const { negative_prompt: _unused, ...kept } = runFieldsOf(body);
+  const { model, warning } = names.resolve(body.model ?? DEFAULT_EDIT_MODEL, "image.edit");
   const ratio = mask === undefined && body.size !== undefined ? aspectRatioOf(body.size) : undefined;
   return {
     operation: editForOpenAi,
     input: {
       prompt: requirePrompt(body),
-      model_type: names.resolve(body.model ?? DEFAULT_EDIT_MODEL, "image.edit"),
+      model_type: model,
       images: requireImages(body),
       ...(mask !== undefined && { mask }),
       ...(n > 1 && { n }),
@@ -73,16 +96,17 @@ function toEdit(body: ClientBody, names: ModelNames): TranslatedRequest {
       ...(mask !== undefined && isSize(body.size) ? ["size"] : []),
       ...(own.negative_prompt === undefined ? [] : ["negative_prompt"]),
     ],
+    substitution: warning,
   };
 }
 
-function toVariation(body: ClientBody, names: ModelNames): TranslatedRequest {
+function toVariation(body: ClientBody, names: ModelNames): ImageTranslation {
   const { n = 1, own, mask, prompt, model } = body;
   const [image, ...others] = requireImages(body);
   const { negative_prompt: _unused, ...kept } = runFieldsOf(body);
   if (n > MAX_BATCH) throw invalid("n", `Must be at most ${MAX_BATCH} for variations.`);
   if (others.length > 0) throw invalid("image", "Variations take one image.");
-  const isOtherModel = model !== undefined && names.resolve(model, "image.edit") !== DEFAULT_EDIT_MODEL;
+  const isOtherModel = model !== undefined && names.resolve(model, "image.edit").model !== DEFAULT_EDIT_MODEL;
   return {
     operation: varyImage,
     input: { image_url: image, n, ...kept },
@@ -122,10 +146,8 @@ function runFieldsOf({ own, user, safety_identifier }: ClientBody): JsonObject {
 const isObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-function commonUnused({ quality, background, partial_images, unknown }: ClientBody): string[] {
+function commonUnused({ partial_images, unknown }: ClientBody): string[] {
   return [
-    ...(quality === undefined || NEUTRAL_QUALITIES.includes(quality) ? [] : ["quality"]),
-    ...(background === "transparent" ? ["background"] : []),
     // Providers report no images before the last one.
     ...(partial_images ? ["partial_images"] : []),
     ...unknown,

@@ -1,8 +1,8 @@
 // Serves the documentation of error codes, `/errors` and `/errors/<code>`, from the fault catalogue. The client's
 // `docUrl` points to it.
 import { Hono } from "hono";
+import { type FaultCode, faults } from "../../faults/faults.ts";
 import { faultGuidance } from "../../faults/guidance.ts";
-import { type FaultCode, faults } from "../../faults.ts";
 import { escapeHtml, renderInline, respondWithPage } from "./html-page.ts";
 
 const isFaultCode = (code: string): code is FaultCode => Object.hasOwn(faults, code);

@@ -1,8 +1,8 @@
 // The HTML pages of the API: one for every error code, and the start page for browsers.
 import { Hono } from "hono";
 import { expect, test } from "vitest";
+import { type FaultCode, faults } from "../../faults/faults.ts";
 import { faultGuidance } from "../../faults/guidance.ts";
-import { type FaultCode, faults } from "../../faults.ts";
 import { errorPageRoutes } from "./error-pages.ts";
 import { escapeHtml, renderInline } from "./html-page.ts";
 import { startPageRoutes } from "./start-page.ts";

@@ -1,8 +1,9 @@
 import { z } from "zod";
-import { defineOperation } from "../../kit/operation.ts";
-import { RepairedRun } from "../../kit/schemas/admin-repairs.ts";
+import { endRunByOperator, type RepairDependencies } from "../../admin/repair-runs.ts";
+import { RepairedRun } from "../../contract/schemas/admin-repairs.ts";
+import { defineQuery } from "../define-query.ts";
 
-export const endRunOfTenant = defineOperation({
+export const endRunOfTenant = defineQuery({
   name: "admin.end",
   summary: "End an open run of any tenant as failed, and cancel its jobs where possible (operator)",
   http: { method: "POST", path: "/admin/runs/:run_id/end" },
@@ -10,5 +11,5 @@ export const endRunOfTenant = defineOperation({
   input: z.object({ run_id: z.uuid().describe("ID of the run") }),
   output: RepairedRun,
   example: { run_id: "01990c3e-2f00-7000-8000-6f0c1a2b3c4d" },
-  respond: ({ run_id }, services) => services.admin.end(run_id),
+  handle: ({ run_id }, request, services: RepairDependencies) => endRunByOperator(services, request, run_id),
 });

@@ -1,9 +1,10 @@
 import { z } from "zod";
-import { defineOperation } from "../../kit/operation.ts";
-import { exactlyOne } from "../../kit/rules.ts";
-import { PauseList, pausedPartFields } from "../../kit/schemas/admin-repairs.ts";
+import { type PauseDependencies, pausePart } from "../../admin/pauses.ts";
+import { exactlyOne } from "../../contract/rules.ts";
+import { PauseList, pausedPartFields } from "../../contract/schemas/admin-repairs.ts";
+import { defineQuery } from "../define-query.ts";
 
-export const pausePartOfInstallation = defineOperation({
+export const pausePartOfInstallation = defineQuery({
   name: "admin.pause",
   summary: "Start nothing new for a provider, a tenant, a background duty or a worker until you resume it (operator)",
   http: { method: "POST", path: "/admin/pause", bodies: ["json"] },
@@ -12,5 +13,5 @@ export const pausePartOfInstallation = defineOperation({
   rules: [exactlyOne("provider", "tenant_id", "duty", "worker_id")],
   output: PauseList,
   example: { provider: "fal" },
-  respond: (part, services) => services.admin.pause(part),
+  handle: (part, request, services: PauseDependencies) => pausePart(services, request, part),
 });

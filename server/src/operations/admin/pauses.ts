@@ -1,13 +1,14 @@
 import { z } from "zod";
-import { defineOperation } from "../../kit/operation.ts";
-import { PauseList } from "../../kit/schemas/admin-repairs.ts";
+import { listPausedParts } from "../../admin/pauses.ts";
+import { PauseList } from "../../contract/schemas/admin-repairs.ts";
+import { defineQuery } from "../define-query.ts";
 
-export const listPausesOfInstallation = defineOperation({
+export const listPausesOfInstallation = defineQuery({
   name: "admin.pauses",
   summary: "List the paused providers, tenants, background duties and workers (operator)",
   http: { method: "GET", path: "/admin/pauses" },
   input: z.object({}),
   output: PauseList,
   example: {},
-  respond: (_input, services) => services.admin.listPauses(),
+  handle: (_input, request) => listPausedParts(request),
 });

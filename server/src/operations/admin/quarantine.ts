@@ -1,8 +1,9 @@
 import { z } from "zod";
-import { defineOperation } from "../../kit/operation.ts";
-import { RepairedRun } from "../../kit/schemas/admin-repairs.ts";
+import { quarantineRunByOperator } from "../../admin/repair-runs.ts";
+import { RepairedRun } from "../../contract/schemas/admin-repairs.ts";
+import { defineQuery } from "../define-query.ts";
 
-export const quarantineRun = defineOperation({
+export const quarantineRun = defineQuery({
   name: "admin.quarantine",
   summary: "Take an open run of any tenant out of execution until you retry or end it (operator)",
   http: { method: "POST", path: "/admin/runs/:run_id/quarantine" },
@@ -10,5 +11,5 @@ export const quarantineRun = defineOperation({
   input: z.object({ run_id: z.uuid().describe("ID of the run") }),
   output: RepairedRun,
   example: { run_id: "01990c3e-2f00-7000-8000-6f0c1a2b3c4d" },
-  respond: ({ run_id }, services) => services.admin.quarantine(run_id),
+  handle: ({ run_id }, request) => quarantineRunByOperator(request, run_id),
 });

@@ -1,8 +1,9 @@
 import { z } from "zod";
-import { defineOperation } from "../../kit/operation.ts";
-import { RebuiltEngine } from "../../kit/schemas/admin-repairs.ts";
+import { type PauseDependencies, rebuildEngine } from "../../admin/pauses.ts";
+import { RebuiltEngine } from "../../contract/schemas/admin-repairs.ts";
+import { defineQuery } from "../define-query.ts";
 
-export const rebuild = defineOperation({
+export const rebuild = defineQuery({
   name: "admin.rebuild",
   summary: "Return all dispatched runs and webhook deliveries to the queue, after a loss of Restate (operator)",
   http: { method: "POST", path: "/admin/rebuild" },
@@ -10,5 +11,5 @@ export const rebuild = defineOperation({
   input: z.object({}),
   output: RebuiltEngine,
   example: {},
-  respond: (_input, services) => services.admin.rebuild(),
+  handle: (_input, request, services: PauseDependencies) => rebuildEngine(services, request),
 });

@@ -1,8 +1,10 @@
 import { z } from "zod";
-import { defineOperation } from "../../kit/operation.ts";
-import { Reconciliation } from "../../kit/schemas/reconciliation.ts";
+import { Reconciliation } from "../../contract/schemas/reconciliation.ts";
+import { compareInstallation } from "../../runs/upkeep/compare/compare-installation.ts";
+import type { ComparisonDependencies } from "../../runs/upkeep/compare/comparison-scope.ts";
+import { defineQuery } from "../define-query.ts";
 
-export const reconcileInstallation = defineOperation({
+export const reconcileInstallation = defineQuery({
   name: "admin.reconcile",
   summary: "Compare database, storage, ledger and the job lists of providers, after a restore (operator)",
   http: { method: "GET", path: "/admin/reconciliation" },
@@ -22,5 +24,5 @@ export const reconcileInstallation = defineOperation({
   }),
   output: Reconciliation,
   example: { since: "2026-01-31T03:00:00Z" },
-  respond: (query, services) => services.admin.reconcile(query),
+  handle: (query, _request, services: ComparisonDependencies) => compareInstallation(services, query),
 });

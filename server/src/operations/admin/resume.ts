@@ -1,9 +1,10 @@
 import { z } from "zod";
-import { defineOperation } from "../../kit/operation.ts";
-import { exactlyOne } from "../../kit/rules.ts";
-import { PauseList, pausedPartFields } from "../../kit/schemas/admin-repairs.ts";
+import { type PauseDependencies, resumePart } from "../../admin/pauses.ts";
+import { exactlyOne } from "../../contract/rules.ts";
+import { PauseList, pausedPartFields } from "../../contract/schemas/admin-repairs.ts";
+import { defineQuery } from "../define-query.ts";
 
-export const resumePartOfInstallation = defineOperation({
+export const resumePartOfInstallation = defineQuery({
   name: "admin.resume",
   summary: "Resume a provider, a tenant, a background duty or a worker (operator)",
   http: { method: "POST", path: "/admin/resume", bodies: ["json"] },
@@ -12,5 +13,5 @@ export const resumePartOfInstallation = defineOperation({
   rules: [exactlyOne("provider", "tenant_id", "duty", "worker_id")],
   output: PauseList,
   example: { provider: "fal" },
-  respond: (part, services) => services.admin.resume(part),
+  handle: (part, request, services: PauseDependencies) => resumePart(services, request, part),
 });

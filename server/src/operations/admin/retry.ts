@@ -1,8 +1,9 @@
 import { z } from "zod";
-import { defineOperation } from "../../kit/operation.ts";
-import { RepairedRun } from "../../kit/schemas/admin-repairs.ts";
+import { type RepairDependencies, retryRunByOperator } from "../../admin/repair-runs.ts";
+import { RepairedRun } from "../../contract/schemas/admin-repairs.ts";
+import { defineQuery } from "../define-query.ts";
 
-export const retryRunOfTenant = defineOperation({
+export const retryRunOfTenant = defineQuery({
   name: "admin.retry",
   summary: "Return an open run of any tenant to the queue. No accepted job is submitted again (operator)",
   http: { method: "POST", path: "/admin/runs/:run_id/retry" },
@@ -10,5 +11,5 @@ export const retryRunOfTenant = defineOperation({
   input: z.object({ run_id: z.uuid().describe("ID of the run") }),
   output: RepairedRun,
   example: { run_id: "01990c3e-2f00-7000-8000-6f0c1a2b3c4d" },
-  respond: ({ run_id }, services) => services.admin.retry(run_id),
+  handle: ({ run_id }, request, services: RepairDependencies) => retryRunByOperator(services, request, run_id),
 });

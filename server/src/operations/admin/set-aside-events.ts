@@ -1,8 +1,9 @@
 import { z } from "zod";
-import { defineOperation } from "../../kit/operation.ts";
-import { SetAsideEventList } from "../../kit/schemas/admin-repairs.ts";
+import { SetAsideEventList } from "../../contract/schemas/admin-repairs.ts";
+import { listSetAsideEvents } from "../../db/webhooks/set-aside-events.ts";
+import { defineQuery } from "../define-query.ts";
 
-export const listSetAside = defineOperation({
+export const listSetAside = defineQuery({
   name: "admin.setAsideEvents",
   summary: "List events of all tenants that cannot become webhook messages and are tried again (operator)",
   http: { method: "GET", path: "/admin/events" },
@@ -11,5 +12,8 @@ export const listSetAside = defineOperation({
   }),
   output: SetAsideEventList,
   example: { limit: 20 },
-  respond: ({ limit }, services) => services.admin.listSetAsideEvents(limit),
+  async handle({ limit }, { database }) {
+    const rows = await listSetAsideEvents(database, limit);
+    return { data: rows.map(({ retry_at, ...row }) => ({ ...row, retry_at: retry_at.toISOString() })) };
+  },
 });

@@ -1,8 +1,12 @@
 import { z } from "zod";
-import { defineOperation } from "../../kit/operation.ts";
-import { UnknownOutcomeList } from "../../kit/schemas/admin-repairs.ts";
+import { UnknownOutcomeList } from "../../contract/schemas/admin-repairs.ts";
+import { listUnknownOutcomes } from "../../db/admin/unknown-outcomes.ts";
+import { defineQuery } from "../define-query.ts";
 
-export const listUnknown = defineOperation({
+const MICRODOLLARS = 1e6;
+type RunStatus = UnknownOutcomeList["data"][number]["run_status"];
+
+export const listUnknown = defineQuery({
   name: "admin.unknownOutcomes",
   summary: "List attempts of all tenants whose outcome is unknown and not settled, newest runs first (operator)",
   http: { method: "GET", path: "/admin/unknown-outcomes" },
@@ -12,5 +16,15 @@ export const listUnknown = defineOperation({
   }),
   output: UnknownOutcomeList,
   example: { limit: 20 },
-  respond: (page, services) => services.admin.listUnknownOutcomes(page),
+  async handle(page, { database }) {
+    const rows = await listUnknownOutcomes(database, page);
+    return {
+      data: rows.map(({ request_index, attempt_number, price, unknown_since, status, ...row }) => ({
+        ...row,
+        ...{ job: request_index, try: attempt_number, run_status: status as RunStatus },
+        price: price === null ? null : price / MICRODOLLARS,
+        unknown_since: unknown_since.toISOString(),
+      })),
+    };
+  },
 });

@@ -1,13 +1,14 @@
 import { z } from "zod";
-import { defineOperation } from "../../kit/operation.ts";
-import { ModelCatalogue } from "../../kit/schemas/catalogue.ts";
+import { ModelCatalogue } from "../../contract/schemas/catalogue.ts";
+import { buildCatalogue, type CatalogueDependencies } from "../../library/offer-catalogue.ts";
+import { defineQuery } from "../define-query.ts";
 
-export const getCatalogue = defineOperation({
+export const getCatalogue = defineQuery({
   name: "catalogue.get",
   summary: "Get the models and offers of this installation: prices, limits, parameters, lifecycle and availability",
   http: { method: "GET", path: "/catalogue" },
   input: z.object({}),
   output: ModelCatalogue,
   example: {},
-  respond: (_input, services) => services.catalogue.get(),
+  handle: async (_input, { caller }, services: CatalogueDependencies) => buildCatalogue(services, caller),
 });

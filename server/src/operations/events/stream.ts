@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { afterEventIdField, runId, textField } from "../../kit/fields.ts";
-import { defineOperation } from "../../kit/operation.ts";
-import { EVENT_TYPES, EventPage } from "../../kit/schemas/events.ts";
+import { afterEventIdField, runId, textField } from "../../contract/fields.ts";
+import { defineStream } from "../../contract/operation.ts";
+import { EVENT_TYPES, EventPage } from "../../contract/schemas/events.ts";
 
-export const streamEvents = defineOperation({
+export const streamEvents = defineStream({
   name: "events.stream",
   summary: "Stream events of all your runs",
   http: { method: "GET", path: "/events" },

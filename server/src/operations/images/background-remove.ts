@@ -1,12 +1,12 @@
 import { z } from "zod";
-import { syncRunFields } from "../../kit/fields.ts";
-import { firstSource, imageField } from "../../kit/image-fields.ts";
-import { defineOperation } from "../../kit/operation.ts";
-import { atLeastOne } from "../../kit/rules.ts";
-import { selectedOutput, sourceRun } from "../../kit/run-outputs.ts";
-import { BackgroundRemoved } from "../../kit/schemas/run.ts";
+import { syncRunFields } from "../../contract/fields.ts";
+import { firstSource, imageField } from "../../contract/image-fields.ts";
+import { defineRun } from "../../contract/operation.ts";
+import { atLeastOne } from "../../contract/rules.ts";
+import { selectedOutput, sourceRun } from "../../contract/run-outputs.ts";
+import { BackgroundRemoved } from "../../contract/schemas/run.ts";
 
-export const backgroundRemove = defineOperation({
+export const backgroundRemove = defineRun({
   name: "images.backgroundRemove",
   summary: "Remove the background. Returns the URL of the transparent image",
   http: { method: "POST", path: "/edits/background-remove", bodies: ["json"] },

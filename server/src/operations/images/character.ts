@@ -1,11 +1,11 @@
 import { z } from "zod";
-import { promptField, runFields, seed } from "../../kit/fields.ts";
-import { sourceFileField } from "../../kit/files.ts";
-import { firstSource, imageField } from "../../kit/image-fields.ts";
-import { defineOperation } from "../../kit/operation.ts";
-import { pickProvided } from "../../kit/provided-fields.ts";
-import { selectedOutput, sourceRun } from "../../kit/run-outputs.ts";
-import { asEnvelope, EnvelopeError, envelopeSchema } from "../../kit/schemas/run.ts";
+import { promptField, runFields, seed } from "../../contract/fields.ts";
+import { sourceFileField } from "../../contract/files.ts";
+import { firstSource, imageField } from "../../contract/image-fields.ts";
+import { defineRun } from "../../contract/operation.ts";
+import { pickProvided } from "../../contract/provided-fields.ts";
+import { selectedOutput, sourceRun } from "../../contract/run-outputs.ts";
+import { asEnvelope, EnvelopeError, envelopeSchema } from "../../contract/schemas/run.ts";
 import { aspectRatioIgnored, planWithinMask } from "./mask-blend.ts";
 
 const RESOLUTIONS = ["auto", "720", "1024", "1280", "2048"] as const;
@@ -50,7 +50,7 @@ const referenceOf = (input: CharacterInput) =>
     selectedOutput(input.character_reference_run_id, input),
   );
 
-export const generateCharacter = defineOperation({
+export const generateCharacter = defineRun({
   name: "images.character",
   summary: "Generate images of the same character",
   http: { method: "POST", path: "/runs/character", bodies: ["json", "form"] },

@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { defineOperation } from "../../kit/operation.ts";
-import { asGeneration, Generation } from "../../kit/schemas/run.ts";
+import { defineRun } from "../../contract/operation.ts";
+import { asGeneration, Generation } from "../../contract/schemas/run.ts";
 import { combineFields, combinePlan, combineRules } from "./model-combine.ts";
 
-export const combineGemini25 = defineOperation({
+export const combineGemini25 = defineRun({
   name: "images.combine.gemini25",
   summary: "Combine several images by prompt with gemini-2.5",
   http: { method: "POST", path: "/combine/gemini-2.5", bodies: ["json", "form"] },

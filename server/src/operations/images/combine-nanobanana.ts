@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { defineOperation } from "../../kit/operation.ts";
-import { asGeneration, Generation } from "../../kit/schemas/run.ts";
+import { defineRun } from "../../contract/operation.ts";
+import { asGeneration, Generation } from "../../contract/schemas/run.ts";
 import { combineFields, combinePlan, combineRules } from "./model-combine.ts";
 
-export const combineNanobanana = defineOperation({
+export const combineNanobanana = defineRun({
   name: "images.combine.nanobanana",
   summary: "Combine several images by prompt with nanobanana",
   http: { method: "POST", path: "/combine/nanobanana", bodies: ["json", "form"] },

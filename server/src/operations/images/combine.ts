@@ -1,12 +1,12 @@
 import { z } from "zod";
-import { runFields } from "../../kit/fields.ts";
-import { imageField, parseSource } from "../../kit/image-fields.ts";
-import { defineOperation } from "../../kit/operation.ts";
-import { asGeneration, Generation } from "../../kit/schemas/run.ts";
+import { runFields } from "../../contract/fields.ts";
+import { imageField, parseSource } from "../../contract/image-fields.ts";
+import { defineRun } from "../../contract/operation.ts";
+import { asGeneration, Generation } from "../../contract/schemas/run.ts";
 
 const WHITE = "#ffffff";
 
-export const combineImages = defineOperation({
+export const combineImages = defineRun({
   name: "images.combine",
   summary: "Combine 2 to 10 images in one: side by side, stacked, in a grid or as an overlay",
   http: { method: "POST", path: "/combine", bodies: ["json", "form"] },

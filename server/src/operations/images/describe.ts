@@ -1,14 +1,14 @@
 import { z } from "zod";
-import { runFields, textField } from "../../kit/fields.ts";
-import { sourceFileField } from "../../kit/files.ts";
-import { firstSource, imageField } from "../../kit/image-fields.ts";
-import { defineOperation } from "../../kit/operation.ts";
-import { pickProvided } from "../../kit/provided-fields.ts";
-import { atLeastOne } from "../../kit/rules.ts";
-import { selectedOutput, sourceRun } from "../../kit/run-outputs.ts";
-import { Description } from "../../kit/schemas/run.ts";
+import { syncRunFields, textField } from "../../contract/fields.ts";
+import { sourceFileField } from "../../contract/files.ts";
+import { firstSource, imageField } from "../../contract/image-fields.ts";
+import { defineRun } from "../../contract/operation.ts";
+import { pickProvided } from "../../contract/provided-fields.ts";
+import { atLeastOne } from "../../contract/rules.ts";
+import { selectedOutput, sourceRun } from "../../contract/run-outputs.ts";
+import { Description } from "../../contract/schemas/run.ts";
 
-export const describeImage = defineOperation({
+export const describeImage = defineRun({
   name: "images.describe",
   summary: "Describe an image",
   http: { method: "POST", path: "/images/describe", bodies: ["json", "form"] },
@@ -23,11 +23,11 @@ export const describeImage = defineOperation({
       .default("normal")
       .describe("Length of the description. Default: normal"),
     language: textField("Language of the description, such as en or de", 64).optional(),
-    ...runFields,
+    ...syncRunFields,
   }),
   rules: [atLeastOne("image_url", "run_id", "image")],
   output: Description,
-  example: { image_url: "https://example.com/desk.png", detail: "short", sync: true },
+  example: { image_url: "https://example.com/desk.png", detail: "short" },
 
   parent: (input) => input.run_id,
   plan: (input, provided) => [

@@ -1,13 +1,13 @@
 import { z } from "zod";
-import { promptField, runFields, seed } from "../../kit/fields.ts";
-import { parseSource } from "../../kit/image-fields.ts";
-import { defineOperation } from "../../kit/operation.ts";
-import { onlyInJson, required } from "../../kit/rules.ts";
-import { requiredSourceRun, selectedOutput } from "../../kit/run-outputs.ts";
-import { Run } from "../../kit/schemas/run.ts";
-import { FLUX_KONTEXT_ASPECT_RATIOS } from "../../models.ts";
+import { promptField, runFields, seed } from "../../contract/fields.ts";
+import { parseSource } from "../../contract/image-fields.ts";
+import { FLUX_KONTEXT_ASPECT_RATIOS } from "../../contract/models.ts";
+import { defineRun } from "../../contract/operation.ts";
+import { onlyInJson, required } from "../../contract/rules.ts";
+import { requiredSourceRun, selectedOutput } from "../../contract/run-outputs.ts";
+import { Run } from "../../contract/schemas/run.ts";
 
-export const editFluxKontext = defineOperation({
+export const editFluxKontext = defineRun({
   name: "images.edit.fluxKontext",
   summary: "Edit the image of an earlier run by prompt",
   http: { method: "POST", path: "/edits/flux-kontext", bodies: ["json", "form"] },

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { defineOperation } from "../../kit/operation.ts";
-import { asGeneration, Generation } from "../../kit/schemas/run.ts";
+import { defineRun } from "../../contract/operation.ts";
+import { asGeneration, Generation } from "../../contract/schemas/run.ts";
 import { aspectRatioIgnored } from "./mask-blend.ts";
 import {
   editDeprecated,
@@ -12,7 +12,7 @@ import {
   translateReferenceUrl,
 } from "./model-edit.ts";
 
-export const editGemini25 = defineOperation({
+export const editGemini25 = defineRun({
   name: "images.edit.gemini25",
   summary: "Edit an image by prompt with gemini-2.5, optionally within a mask",
   http: { method: "POST", path: "/edits/gemini-2.5", bodies: ["json", "form"] },

@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { defineOperation } from "../../kit/operation.ts";
-import { asGeneration, Generation } from "../../kit/schemas/run.ts";
+import { defineRun } from "../../contract/operation.ts";
+import { asGeneration, Generation } from "../../contract/schemas/run.ts";
 import { editDeprecated, editFields, editPlan, editRules, translateReferenceUrl } from "./model-edit.ts";
 
-export const editNanobanana = defineOperation({
+export const editNanobanana = defineRun({
   name: "images.edit.nanobanana",
   summary: "Edit an image by prompt with nanobanana",
   http: { method: "POST", path: "/edits/nanobanana", bodies: ["json", "form"] },

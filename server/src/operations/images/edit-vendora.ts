@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { defineOperation } from "../../kit/operation.ts";
-import { Run } from "../../kit/schemas/run.ts";
+import { defineRun } from "../../contract/operation.ts";
+import { Run } from "../../contract/schemas/run.ts";
 import { aspectRatioIgnored } from "./mask-blend.ts";
 import {
   editDeprecated,
@@ -12,7 +12,7 @@ import {
   translateReferenceUrl,
 } from "./model-edit.ts";
 
-export const editVendora = defineOperation({
+export const editVendora = defineRun({
   name: "images.edit.vendora",
   summary: "Edit an image by prompt with vendora, optionally within a mask",
   http: { method: "POST", path: "/edits/vendora", bodies: ["json", "form"] },

@@ -7,7 +7,7 @@ import {
   resolveParent,
   URL_A,
 } from "../../../test/support/operation-plans.ts";
-import type { Run, RunOutput } from "../../kit/schemas/run.ts";
+import type { Run, RunOutput } from "../../contract/schemas/run.ts";
 import { extractObjects as extract } from "./extract.ts";
 
 const file = (asset_id: string, about: object = {}) =>

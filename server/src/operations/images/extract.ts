@@ -1,12 +1,12 @@
 import { z } from "zod";
-import { promptField, runFields } from "../../kit/fields.ts";
-import { firstSource, imageField } from "../../kit/image-fields.ts";
-import { defineOperation, type Job, type RunResult } from "../../kit/operation.ts";
-import { atLeastOne } from "../../kit/rules.ts";
-import { selectedOutput, sourceRun } from "../../kit/run-outputs.ts";
-import { Extraction, type JsonObject } from "../../kit/schemas/run.ts";
+import { promptField, runFields } from "../../contract/fields.ts";
+import { firstSource, imageField } from "../../contract/image-fields.ts";
+import { defineRun, type Job, type RunResult } from "../../contract/operation.ts";
+import { atLeastOne } from "../../contract/rules.ts";
+import { selectedOutput, sourceRun } from "../../contract/run-outputs.ts";
+import { Extraction, type JsonObject } from "../../contract/schemas/run.ts";
 
-export const extractObjects = defineOperation({
+export const extractObjects = defineRun({
   name: "images.extract",
   summary: "Extract the objects that a prompt names, or their masks",
   http: { method: "POST", path: "/edits/extract", bodies: ["json"] },

@@ -8,7 +8,7 @@ import {
   URL_B,
   warningsOf,
 } from "../../../test/support/operation-plans.ts";
-import { modelIds } from "../../models.ts";
+import { modelIds } from "../../contract/models.ts";
 import { generateImage as generate } from "./generate.ts";
 
 describe("a generation", () => {

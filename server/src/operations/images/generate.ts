@@ -8,14 +8,20 @@ import {
   seed,
   sideLength,
   textField,
-} from "../../kit/fields.ts";
-import { parseSource } from "../../kit/image-fields.ts";
-import { defineOperation, type Source } from "../../kit/operation.ts";
-import { allOrNone } from "../../kit/rules.ts";
-import { runEntry } from "../../kit/run-outputs.ts";
-import { asGeneration, Generation, type JsonObject } from "../../kit/schemas/run.ts";
-import { planUpscale } from "../../kit/upscale-jobs.ts";
-import { applyModelDefaults, listUnusedFields, modelIds, modelRules, nearestAspectRatio } from "../../models.ts";
+} from "../../contract/fields.ts";
+import { parseSource } from "../../contract/image-fields.ts";
+import {
+  applyModelDefaults,
+  listUnusedFields,
+  modelIds,
+  modelRules,
+  nearestAspectRatio,
+} from "../../contract/models.ts";
+import { defineRun, type Source } from "../../contract/operation.ts";
+import { allOrNone } from "../../contract/rules.ts";
+import { runEntry } from "../../contract/run-outputs.ts";
+import { asGeneration, Generation, type JsonObject } from "../../contract/schemas/run.ts";
+import { planUpscale } from "../../contract/upscale-jobs.ts";
 import { aspectRatioIgnored, planWithinMask } from "./mask-blend.ts";
 import { translateWorkflowType, workflowTypeRule } from "./workflow-type.ts";
 
@@ -101,7 +107,7 @@ const sourcesOf = ({ image_urls = [], reference_image_url, run_ids = [] }: Parti
 /** A mask has no effect without a source image. */
 const isInpainting = (used: Partial<GenerateInput>) => used.mask_url !== undefined && sourcesOf(used).length > 0;
 
-export const generateImage = defineOperation({
+export const generateImage = defineRun({
   name: "images.generate",
   summary: "Generate images from a prompt",
   http: { method: "POST", path: "/runs/generate", bodies: ["json"] },

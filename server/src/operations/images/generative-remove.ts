@@ -1,12 +1,12 @@
 import { z } from "zod";
-import { promptField, runFields } from "../../kit/fields.ts";
-import { firstSource, imageField } from "../../kit/image-fields.ts";
-import { defineOperation } from "../../kit/operation.ts";
-import { atLeastOne } from "../../kit/rules.ts";
-import { selectedOutput, sourceRun } from "../../kit/run-outputs.ts";
-import { Run } from "../../kit/schemas/run.ts";
+import { promptField, runFields } from "../../contract/fields.ts";
+import { firstSource, imageField } from "../../contract/image-fields.ts";
+import { defineRun } from "../../contract/operation.ts";
+import { atLeastOne } from "../../contract/rules.ts";
+import { selectedOutput, sourceRun } from "../../contract/run-outputs.ts";
+import { Run } from "../../contract/schemas/run.ts";
 
-export const generativeRemove = defineOperation({
+export const generativeRemove = defineRun({
   name: "images.genRemove",
   aliases: ["images.generativeRemove"],
   summary: "Remove an object from an image and fill the area",

@@ -1,6 +1,6 @@
 // Keeps edits inside the mask: after the provider's job, the local provider restores all pixels outside the mask.
-import type { Job, ParameterAdjustment } from "../../kit/operation.ts";
-import type { JsonObject } from "../../kit/schemas/run.ts";
+import type { Job, ParameterAdjustment } from "../../contract/operation.ts";
+import type { JsonObject } from "../../contract/schemas/run.ts";
 
 /** The job, followed by a blend with the original image if the job has a mask. */
 export function planWithinMask(job: Job): Job[] {

@@ -1,11 +1,11 @@
 import { z } from "zod";
-import { promptField, syncRunFields } from "../../kit/fields.ts";
-import { imageField, parseSource } from "../../kit/image-fields.ts";
-import { defineOperation } from "../../kit/operation.ts";
-import { Run } from "../../kit/schemas/run.ts";
+import { promptField, syncRunFields } from "../../contract/fields.ts";
+import { imageField, parseSource } from "../../contract/image-fields.ts";
+import { defineRun } from "../../contract/operation.ts";
+import { Run } from "../../contract/schemas/run.ts";
 import { planWithinMask } from "./mask-blend.ts";
 
-export const maskImage = defineOperation({
+export const maskImage = defineRun({
   name: "edit.maskImage",
   summary: "Inpaint or remove the masked area of an image. Returns a PNG",
   http: { method: "POST", path: "/edits/mask", bodies: ["json", "form"] },

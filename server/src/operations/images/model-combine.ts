@@ -1,10 +1,10 @@
 // Fields, rules and plan of the combine operations that name a model.
 import { z } from "zod";
-import { aspectRatio, promptField, runFields } from "../../kit/fields.ts";
-import { imageField, parseSource } from "../../kit/image-fields.ts";
-import type { Job } from "../../kit/operation.ts";
-import { totalItemsBetween } from "../../kit/rules.ts";
-import { runEntry } from "../../kit/run-outputs.ts";
+import { aspectRatio, promptField, runFields } from "../../contract/fields.ts";
+import { imageField, parseSource } from "../../contract/image-fields.ts";
+import type { Job } from "../../contract/operation.ts";
+import { totalItemsBetween } from "../../contract/rules.ts";
+import { runEntry } from "../../contract/run-outputs.ts";
 
 const LISTS = ["image_urls", "run_ids", "images"] as const;
 

@@ -1,12 +1,12 @@
 // Fields, rules and plan of the edit operations that name a model.
 import type { z } from "zod";
-import { aspectRatio, promptField, runFields, seed } from "../../kit/fields.ts";
-import { sourceFileField } from "../../kit/files.ts";
-import { firstSource, imageField } from "../../kit/image-fields.ts";
-import type { Job } from "../../kit/operation.ts";
-import { atLeastOne, equalIfBoth } from "../../kit/rules.ts";
-import { selectedOutput, sourceRun } from "../../kit/run-outputs.ts";
-import type { JsonObject } from "../../kit/schemas/run.ts";
+import { aspectRatio, promptField, runFields, seed } from "../../contract/fields.ts";
+import { sourceFileField } from "../../contract/files.ts";
+import { firstSource, imageField } from "../../contract/image-fields.ts";
+import type { Job } from "../../contract/operation.ts";
+import { atLeastOne, equalIfBoth } from "../../contract/rules.ts";
+import { selectedOutput, sourceRun } from "../../contract/run-outputs.ts";
+import type { JsonObject } from "../../contract/schemas/run.ts";
 import { planWithinMask } from "./mask-blend.ts";
 
 export const editFields = {

@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { promptField, runFields } from "../../kit/fields.ts";
-import { imageField, parseSource } from "../../kit/image-fields.ts";
-import { defineOperation } from "../../kit/operation.ts";
-import { pickProvided } from "../../kit/provided-fields.ts";
-import { asEnvelope, EnvelopeError, envelopeSchema, type JsonObject } from "../../kit/schemas/run.ts";
+import { promptField, runFields } from "../../contract/fields.ts";
+import { imageField, parseSource } from "../../contract/image-fields.ts";
+import { defineRun } from "../../contract/operation.ts";
+import { pickProvided } from "../../contract/provided-fields.ts";
+import { asEnvelope, EnvelopeError, envelopeSchema, type JsonObject } from "../../contract/schemas/run.ts";
 
 const Tagged = z
   .strictObject({
@@ -17,7 +17,7 @@ const Tagged = z
   })
   .describe("A reference image with its tag");
 
-export const generateFromReferences = defineOperation({
+export const generateFromReferences = defineRun({
   name: "images.reference",
   summary: "Generate an image from a prompt with tagged reference images, such as @hero",
   http: { method: "POST", path: "/runs/reference", bodies: ["json", "form"] },

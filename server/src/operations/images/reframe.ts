@@ -1,17 +1,17 @@
 import { z } from "zod";
-import { aspectRatio, promptField, runFields } from "../../kit/fields.ts";
-import { sourceFileField } from "../../kit/files.ts";
-import { firstSource, imageField } from "../../kit/image-fields.ts";
-import { defineOperation } from "../../kit/operation.ts";
-import { pickProvided } from "../../kit/provided-fields.ts";
-import { allOrNone, atLeastOne } from "../../kit/rules.ts";
-import { selectedOutput, sourceRun } from "../../kit/run-outputs.ts";
-import { Run } from "../../kit/schemas/run.ts";
+import { aspectRatio, promptField, runFields } from "../../contract/fields.ts";
+import { sourceFileField } from "../../contract/files.ts";
+import { firstSource, imageField } from "../../contract/image-fields.ts";
+import { defineRun } from "../../contract/operation.ts";
+import { pickProvided } from "../../contract/provided-fields.ts";
+import { allOrNone, atLeastOne } from "../../contract/rules.ts";
+import { selectedOutput, sourceRun } from "../../contract/run-outputs.ts";
+import { Run } from "../../contract/schemas/run.ts";
 
 const EDGES = ["x_start", "x_end", "y_start", "y_end"];
 const pixels = (description: string) => z.int().min(-32_768).max(32_768).optional().describe(description);
 
-export const reframeImage = defineOperation({
+export const reframeImage = defineRun({
   name: "images.reframe",
   summary: "Change the aspect ratio of an image by outpainting",
   http: { method: "POST", path: "/edits/reframe", bodies: ["json", "form"] },

@@ -1,13 +1,13 @@
 import { z } from "zod";
-import { filename, promptField, syncRunFields } from "../../kit/fields.ts";
-import { sourceFileField } from "../../kit/files.ts";
-import { firstSource, imageField } from "../../kit/image-fields.ts";
-import { defineOperation } from "../../kit/operation.ts";
-import { atLeastOne, onlyInForm, onlyInJson, required } from "../../kit/rules.ts";
-import { selectedOutput, sourceRun } from "../../kit/run-outputs.ts";
-import { Run } from "../../kit/schemas/run.ts";
+import { filename, promptField, syncRunFields } from "../../contract/fields.ts";
+import { sourceFileField } from "../../contract/files.ts";
+import { firstSource, imageField } from "../../contract/image-fields.ts";
+import { defineRun } from "../../contract/operation.ts";
+import { atLeastOne, onlyInForm, onlyInJson, required } from "../../contract/rules.ts";
+import { selectedOutput, sourceRun } from "../../contract/run-outputs.ts";
+import { Run } from "../../contract/schemas/run.ts";
 
-export const segmentImage = defineOperation({
+export const segmentImage = defineRun({
   name: "images.segmentImage",
   summary: "Segment the object that a prompt names. Returns its mask as PNG",
   http: { method: "POST", path: "/edits/segment", bodies: ["json", "form"] },

@@ -1,10 +1,13 @@
 import { z } from "zod";
-import { runFields, runId, textField } from "../../kit/fields.ts";
-import { fileField } from "../../kit/files.ts";
-import { defineOperation } from "../../kit/operation.ts";
-import { asUpload, EnvelopeError, Upload } from "../../kit/schemas/run.ts";
+import { runFields, runId, textField } from "../../contract/fields.ts";
+import { fileField } from "../../contract/files.ts";
+import { defineVariant } from "../../contract/operation.ts";
+import { asUpload, EnvelopeError, Upload } from "../../contract/schemas/run.ts";
+import { type UploadDependencies, uploadFile } from "../../library/upload.ts";
+import { renderRun } from "../../runs/show/render-run.ts";
+import { defineQuery } from "../define-query.ts";
 
-export const uploadImage = defineOperation({
+export const uploadImage = defineQuery({
   name: "images.upload",
   summary: "Upload an image for later operations",
   http: { method: "POST", path: "/upload", bodies: ["form"], status: 201 },
@@ -23,8 +26,17 @@ export const uploadImage = defineOperation({
   example: {},
 
   // An upload ends before the response, so `sync` has no effect.
-  respond: async ({ file: image, sync: _sync, ...options }, services) =>
-    asUpload(await services.runs.upload(image, options)),
+  async handle({ file: image, sync: _sync, ...options }, request, services: UploadDependencies) {
+    const row = await uploadFile(services, request, image, options);
+    request.onRunAccepted(row.run_id);
+    return asUpload(renderRun(services, row));
+  },
   renderError: (fault) => ({ success: false, ...fault }),
   errorOutput: EnvelopeError,
+});
+
+export const uploadMask = defineVariant(uploadImage, {
+  name: "images.uploadMask",
+  summary: "Upload a mask. White marks the area that changes",
+  fixedValues: { isMask: true },
 });

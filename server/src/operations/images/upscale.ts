@@ -1,13 +1,13 @@
 import { z } from "zod";
-import { runFields } from "../../kit/fields.ts";
-import { sourceFileField } from "../../kit/files.ts";
-import { firstSource, imageField } from "../../kit/image-fields.ts";
-import { defineOperation } from "../../kit/operation.ts";
-import { atLeastOne } from "../../kit/rules.ts";
-import { selectedOutput, sourceRun } from "../../kit/run-outputs.ts";
-import { Run } from "../../kit/schemas/run.ts";
+import { runFields } from "../../contract/fields.ts";
+import { sourceFileField } from "../../contract/files.ts";
+import { firstSource, imageField } from "../../contract/image-fields.ts";
+import { defineRun } from "../../contract/operation.ts";
+import { atLeastOne } from "../../contract/rules.ts";
+import { selectedOutput, sourceRun } from "../../contract/run-outputs.ts";
+import { Run } from "../../contract/schemas/run.ts";
 
-export const upscaleImage = defineOperation({
+export const upscaleImage = defineRun({
   name: "images.upscale",
   summary: "Upscale an image 2 or 4 times",
   http: { method: "POST", path: "/edits/upscale", bodies: ["json", "form"] },

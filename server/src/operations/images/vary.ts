@@ -1,13 +1,13 @@
 import { z } from "zod";
-import { runFields, seed } from "../../kit/fields.ts";
-import { sourceFileField } from "../../kit/files.ts";
-import { firstSource, imageField } from "../../kit/image-fields.ts";
-import { defineOperation } from "../../kit/operation.ts";
-import { atLeastOne } from "../../kit/rules.ts";
-import { selectedOutput, sourceRun } from "../../kit/run-outputs.ts";
-import { Run } from "../../kit/schemas/run.ts";
+import { runFields, seed } from "../../contract/fields.ts";
+import { sourceFileField } from "../../contract/files.ts";
+import { firstSource, imageField } from "../../contract/image-fields.ts";
+import { defineRun } from "../../contract/operation.ts";
+import { atLeastOne } from "../../contract/rules.ts";
+import { selectedOutput, sourceRun } from "../../contract/run-outputs.ts";
+import { Run } from "../../contract/schemas/run.ts";
 
-export const varyImage = defineOperation({
+export const varyImage = defineRun({
   name: "images.vary",
   summary: "Create variations of an image",
   http: { method: "POST", path: "/edits/vary", bodies: ["json", "form"] },

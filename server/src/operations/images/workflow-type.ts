@@ -1,6 +1,6 @@
 // The deprecated field `workflow_type` of images.generate, translated to `model_type`.
-import type { FieldRule } from "../../kit/rules.ts";
-import type { JsonObject } from "../../kit/schemas/run.ts";
+import type { FieldRule } from "../../contract/rules.ts";
+import type { JsonObject } from "../../contract/schemas/run.ts";
 
 const MODEL_TYPES: Record<string, string> = { wan: "wan-image-2.1", "wan-image-2.2": "wan-image-2.2" };
 

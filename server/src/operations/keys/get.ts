@@ -1,13 +1,14 @@
 import { z } from "zod";
-import { defineOperation } from "../../kit/operation.ts";
-import { ApiKey, keyId } from "../../kit/schemas/access.ts";
+import { findVisibleKey, renderOneKey } from "../../access/keys.ts";
+import { ApiKey, keyId } from "../../contract/schemas/access.ts";
+import { defineQuery } from "../define-query.ts";
 
-export const getKey = defineOperation({
+export const getKey = defineQuery({
   name: "keys.get",
   summary: "Get a key, without its secret",
   http: { method: "GET", path: "/keys/:key_id" },
   input: z.object({ key_id: keyId() }),
   output: ApiKey,
   example: { key_id: "01990c3e-2f00-7000-8000-6f0c1a2b3c4d" },
-  respond: (input, services) => services.keys.get(input.key_id),
+  handle: async ({ key_id }, request) => renderOneKey(request, await findVisibleKey(request, key_id)),
 });

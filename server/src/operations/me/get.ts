@@ -1,13 +1,14 @@
 import { z } from "zod";
-import { defineOperation } from "../../kit/operation.ts";
-import { Identity } from "../../kit/schemas/access.ts";
+import { describeCaller } from "../../access/identity.ts";
+import { Identity } from "../../contract/schemas/access.ts";
+import { defineQuery } from "../define-query.ts";
 
-export const getMe = defineOperation({
+export const getMe = defineQuery({
   name: "me.get",
   summary: "Get the user, the tenant and the permissions of the credential. Every credential may ask",
   http: { method: "GET", path: "/me" },
   input: z.object({}),
   output: Identity,
   example: {},
-  respond: (_input, services) => services.members.self(),
+  handle: (_input, request) => describeCaller(request),
 });

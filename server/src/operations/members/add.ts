@@ -1,8 +1,13 @@
 import { z } from "zod";
-import { defineOperation } from "../../kit/operation.ts";
-import { Member, memberEmail, memberName, role, userId } from "../../kit/schemas/access.ts";
+import type { AccessDependencies } from "../../access/access-dependencies.ts";
+import { assertNotAccessToken } from "../../access/delegation.ts";
+import { applyMemberChange } from "../../access/members.ts";
+import { Member, memberEmail, memberName, role, userId } from "../../contract/schemas/access.ts";
+import { insertMember } from "../../db/access/members.ts";
+import { Fault } from "../../faults/faults.ts";
+import { defineQuery } from "../define-query.ts";
 
-export const addMember = defineOperation({
+export const addMember = defineQuery({
   name: "members.add",
   summary: "Add a member to the tenant (owner)",
   http: { method: "POST", path: "/members", bodies: ["json"], status: 201 },
@@ -15,5 +20,14 @@ export const addMember = defineOperation({
   }),
   output: Member,
   example: { user_id: "grace", role: "developer", name: "Grace" },
-  respond: (input, services) => services.members.add(input),
+  async handle(
+    { user_id, role, name, email },
+    { database, caller },
+    services: Pick<AccessDependencies, "invalidateCredentials">,
+  ) {
+    assertNotAccessToken(caller);
+    const row = await insertMember(database, caller, { user_id, role, name, email });
+    if (!row) throw new Fault("conflict", { retryable: false, reason: "already_member" });
+    return applyMemberChange(services, row);
+  },
 });

@@ -1,8 +1,12 @@
 import { z } from "zod";
-import { defineOperation } from "../../kit/operation.ts";
-import { Member, userId } from "../../kit/schemas/access.ts";
+import type { AccessDependencies } from "../../access/access-dependencies.ts";
+import { assertNotAccessToken } from "../../access/delegation.ts";
+import { applyMemberChange } from "../../access/members.ts";
+import { Member, userId } from "../../contract/schemas/access.ts";
+import { markMemberRemoved } from "../../db/access/members.ts";
+import { defineQuery } from "../define-query.ts";
 
-export const removeMember = defineOperation({
+export const removeMember = defineQuery({
   name: "members.remove",
   summary: "Remove a member from the tenant. Their keys and tokens stop working (owner)",
   http: { method: "DELETE", path: "/members/:user_id" },
@@ -10,5 +14,8 @@ export const removeMember = defineOperation({
   input: z.object({ user_id: userId("User ID of the member") }),
   output: Member,
   example: { user_id: "grace" },
-  respond: (input, services) => services.members.remove(input.user_id),
+  async handle({ user_id }, { database, caller }, services: Pick<AccessDependencies, "invalidateCredentials">) {
+    assertNotAccessToken(caller);
+    return applyMemberChange(services, await markMemberRemoved(database, caller, user_id));
+  },
 });

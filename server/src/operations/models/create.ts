@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { loraName } from "../../kit/fields.ts";
-import { defineOperation } from "../../kit/operation.ts";
+import { loraName } from "../../contract/fields.ts";
+import { customModelTypes } from "../../contract/models.ts";
 import {
   CustomModel,
   modelDescription,
@@ -8,10 +8,20 @@ import {
   previewImage,
   triggerWord,
   visibility,
-} from "../../kit/schemas/custom-models.ts";
-import { customModelTypes } from "../../models.ts";
+} from "../../contract/schemas/custom-models.ts";
+import { type CustomModelRow, findCustomModel, insertCustomModel } from "../../db/library/custom-models.ts";
+import { createOnce } from "../../idempotency/create-once.ts";
+import {
+  assertMayRegister,
+  type LoraPolicy,
+  loraNotRegistrable,
+  renderModel,
+  toModelManager,
+} from "../../library/custom-models.ts";
+import type { Ids } from "../../runtime/clock.ts";
+import { defineQuery } from "../define-query.ts";
 
-export const createModel = defineOperation({
+export const createModel = defineQuery({
   name: "models.create",
   summary: "Register a custom model, such as a LoRA",
   http: { method: "POST", path: "/models", bodies: ["json"], status: 201 },
@@ -26,5 +36,24 @@ export const createModel = defineOperation({
   }),
   output: CustomModel,
   example: { name: "Ink drawings", model_type: "wan-image-2.1", deployment_id: "ink-v2", trigger_word: "inkstyle" },
-  respond: (input, services) => services.models.create(input),
+  // A replay returns the model in its current state.
+  async handle(draft, request, { ids, loras }: LoraPolicy & { ids: Ids }) {
+    const { database, caller } = request;
+    const manager = toModelManager(caller);
+    const row = await createOnce<CustomModelRow>(request, {
+      operation: "models.create",
+      kind: "custom_model",
+      input: draft,
+      async create(idempotency) {
+        assertMayRegister(loras, manager, draft);
+        const newModel = { ...draft, model_id: ids.next(), idempotency };
+        const { ownsLora, row } = await insertCustomModel(database, manager, newModel);
+        if (!ownsLora) throw loraNotRegistrable();
+        return row;
+      },
+      find: (modelId) => findCustomModel(database, manager, modelId),
+      missingFault: "model_not_found",
+    });
+    return renderModel(row);
+  },
 });

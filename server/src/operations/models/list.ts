@@ -1,10 +1,13 @@
 import { z } from "zod";
-import { defineOperation } from "../../kit/operation.ts";
-import { paginationFields } from "../../kit/pagination.ts";
-import { CustomModelPage, modelStatus } from "../../kit/schemas/custom-models.ts";
-import { customModelTypes } from "../../models.ts";
+import { paginate } from "../../access/pagination.ts";
+import { customModelTypes } from "../../contract/models.ts";
+import { paginationFields } from "../../contract/pagination.ts";
+import { CustomModelPage, modelStatus } from "../../contract/schemas/custom-models.ts";
+import { listCustomModels } from "../../db/library/custom-models.ts";
+import { renderModel, toModelManager } from "../../library/custom-models.ts";
+import { defineQuery } from "../define-query.ts";
 
-export const listModels = defineOperation({
+export const listModels = defineQuery({
   name: "models.list",
   summary: "List the custom models that you can use, newest first",
   http: { method: "GET", path: "/models" },
@@ -21,5 +24,15 @@ export const listModels = defineOperation({
   }),
   output: CustomModelPage,
   example: { limit: 20, model_type: "wan-image-2.1" },
-  respond: (input, services) => services.models.list(input),
+  handle: ({ limit, cursor, ...filter }, { database, caller, cursors }) =>
+    paginate(
+      cursors,
+      { limit, cursor },
+      {
+        scope: ["models", caller.tenant_id, caller.user_id, filter],
+        read: (before, limit) => listCustomModels(database, toModelManager(caller), { ...filter, before }, limit),
+        cursorId: ({ model_id }) => model_id,
+        render: renderModel,
+      },
+    ),
 });

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { loraName } from "../../kit/fields.ts";
-import { defineOperation } from "../../kit/operation.ts";
-import { atLeastOneChange } from "../../kit/rules.ts";
+import { loraName } from "../../contract/fields.ts";
+import { customModelTypes } from "../../contract/models.ts";
+import { atLeastOneChange } from "../../contract/rules.ts";
 import {
   CustomModel,
   modelDescription,
@@ -11,8 +11,18 @@ import {
   previewImage,
   triggerWord,
   visibility,
-} from "../../kit/schemas/custom-models.ts";
-import { customModelTypes } from "../../models.ts";
+} from "../../contract/schemas/custom-models.ts";
+import { updateCustomModel } from "../../db/library/custom-models.ts";
+import {
+  assertMayRegister,
+  explainRefusal,
+  type LoraPolicy,
+  loraNotRegistrable,
+  renderModel,
+  requireManageable,
+  toModelManager,
+} from "../../library/custom-models.ts";
+import { defineQuery } from "../define-query.ts";
 
 const changes = {
   name: modelName().optional(),
@@ -25,7 +35,7 @@ const changes = {
   status: modelStatus().optional(),
 };
 
-export const updateModel = defineOperation({
+export const updateModel = defineQuery({
   name: "models.update",
   summary: "Change a custom model. Accepted runs use the previous values",
   http: { method: "PATCH", path: "/models/:model_id", bodies: ["json"] },
@@ -33,5 +43,12 @@ export const updateModel = defineOperation({
   rules: [atLeastOneChange(...Object.keys(changes))],
   output: CustomModel,
   example: { model_id: "01990c3e-2f00-7000-8000-6f0c1a2b3c4d", visibility: "tenant" },
-  respond: ({ model_id, ...change }, services) => services.models.update(model_id, change),
+  async handle({ model_id, ...change }, { database, caller }, { loras }: LoraPolicy) {
+    const manager = toModelManager(caller);
+    await requireManageable(database, manager, model_id);
+    assertMayRegister(loras, manager, change);
+    const row = await updateCustomModel(database, manager, model_id, change);
+    if (row) return renderModel(row);
+    throw change.deployment_id === undefined ? await explainRefusal(database, manager, model_id) : loraNotRegistrable();
+  },
 });

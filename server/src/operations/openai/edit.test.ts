@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { parseInput } from "../../kit/parse.ts";
+import { parseInput } from "../../contract/parse.ts";
 import { findOperation } from "../all.ts";
 import { editForOpenAi } from "./edit.ts";
 import { generateForOpenAi } from "./generate.ts";

@@ -1,16 +1,16 @@
 // The edit of the OpenAI-compatible API. It is not in the public contract: that API takes up to 16 images and any model
 // that edits, which no single operation of the contract does. Its runs are ordinary runs and can be repeated.
 import { z } from "zod";
-import { aspectRatio, promptField, runFields, seed } from "../../kit/fields.ts";
-import { imageField, parseSource } from "../../kit/image-fields.ts";
-import { defineOperation } from "../../kit/operation.ts";
-import { asGeneration, Generation } from "../../kit/schemas/run.ts";
+import { aspectRatio, promptField, runFields, seed } from "../../contract/fields.ts";
+import { imageField, parseSource } from "../../contract/image-fields.ts";
+import { defineRun } from "../../contract/operation.ts";
+import { asGeneration, Generation } from "../../contract/schemas/run.ts";
 import { aspectRatioIgnored, planWithinMask } from "../images/mask-blend.ts";
 
 /** The models with offers for image.edit. */
 export const EDIT_MODELS = ["edit-default", "vendora", "flux-kontext-max", "nanobanana", "gemini-2.5"] as const;
 
-export const editForOpenAi = defineOperation({
+export const editForOpenAi = defineRun({
   name: "images.edit.openai",
   summary: "Edit 1 to 16 images by prompt, optionally within a mask on the first image",
   http: { method: "POST", path: "/images/edits", bodies: ["json", "form"] },

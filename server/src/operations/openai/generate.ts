@@ -1,7 +1,7 @@
 // `images.generate` for the OpenAI-compatible API, whose `n` goes up to 10. It is not in the public contract; requests
 // for up to 4 images use `images.generate` itself.
 import { z } from "zod";
-import type { Operation } from "../../kit/operation.ts";
+import type { Operation } from "../../contract/operation.ts";
 import { generateImage } from "../images/generate.ts";
 
 export const generateForOpenAi: Operation = {

@@ -1,13 +1,15 @@
 import { z } from "zod";
-import { defineOperation } from "../../kit/operation.ts";
-import { Prompt } from "../../kit/schemas/library.ts";
+import { Prompt } from "../../contract/schemas/library.ts";
+import { deletePromptRow } from "../../db/library/prompts.ts";
+import { requirePrompt } from "../../library/prompts.ts";
+import { defineQuery } from "../define-query.ts";
 
-export const deletePrompt = defineOperation({
+export const deletePrompt = defineQuery({
   name: "prompts.delete",
   summary: "Delete a prompt and all its versions. Returns the deleted prompt",
   http: { method: "DELETE", path: "/prompts/:id" },
   input: z.object({ id: z.uuid().describe("ID of the prompt") }),
   output: Prompt,
   example: { id: "01990c3e-2f00-7000-8000-6f0c1a2b3c4d" },
-  respond: (input, services) => services.prompts.delete(input.id),
+  handle: async ({ id }, { database, caller }) => requirePrompt(await deletePromptRow(database, caller.tenant_id, id)),
 });

@@ -1,11 +1,11 @@
 import { z } from "zod";
-import { promptField, runFields, seed, textField } from "../../kit/fields.ts";
-import { defineOperation } from "../../kit/operation.ts";
-import { pickProvided } from "../../kit/provided-fields.ts";
-import { Enhancement } from "../../kit/schemas/run.ts";
-import { modelIds } from "../../models.ts";
+import { promptField, seed, syncRunFields, textField } from "../../contract/fields.ts";
+import { modelIds } from "../../contract/models.ts";
+import { defineRun } from "../../contract/operation.ts";
+import { pickProvided } from "../../contract/provided-fields.ts";
+import { Enhancement } from "../../contract/schemas/run.ts";
 
-export const enhancePrompt = defineOperation({
+export const enhancePrompt = defineRun({
   name: "prompts.enhance",
   summary: "Enhance a prompt with details for a better image",
   http: { method: "POST", path: "/prompts/enhance", bodies: ["json"] },
@@ -17,10 +17,10 @@ export const enhancePrompt = defineOperation({
     style: textField("Style of the image, at most 200 characters", 200).optional(),
     language: textField("Language of the enhanced prompt, such as en or de", 64).optional(),
     seed: seed(),
-    ...runFields,
+    ...syncRunFields,
   }),
   output: Enhancement,
-  example: { prompt: "a cat", style: "watercolour", sync: true },
+  example: { prompt: "a cat", style: "watercolour" },
 
   plan: (input, provided) => [
     {

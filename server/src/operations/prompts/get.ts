@@ -1,8 +1,10 @@
 import { z } from "zod";
-import { defineOperation } from "../../kit/operation.ts";
-import { Prompt, promptVersion } from "../../kit/schemas/library.ts";
+import { Prompt, promptVersion } from "../../contract/schemas/library.ts";
+import { findPrompt } from "../../db/library/prompts.ts";
+import { requirePrompt } from "../../library/prompts.ts";
+import { defineQuery } from "../define-query.ts";
 
-export const getPrompt = defineOperation({
+export const getPrompt = defineQuery({
   name: "prompts.get",
   summary: "Get a prompt, in its latest or an earlier version",
   http: { method: "GET", path: "/prompts/:id" },
@@ -12,5 +14,6 @@ export const getPrompt = defineOperation({
   }),
   output: Prompt,
   example: { id: "01990c3e-2f00-7000-8000-6f0c1a2b3c4d" },
-  respond: (input, services) => services.prompts.get(input.id, input.version),
+  handle: async ({ id, version }, { database, caller }) =>
+    requirePrompt(await findPrompt(database, caller.tenant_id, id, version)),
 });

@@ -1,10 +1,13 @@
 import { z } from "zod";
-import { textField } from "../../kit/fields.ts";
-import { defineOperation } from "../../kit/operation.ts";
-import { paginationFields } from "../../kit/pagination.ts";
-import { PromptPage, promptTag } from "../../kit/schemas/library.ts";
+import { paginate } from "../../access/pagination.ts";
+import { textField } from "../../contract/fields.ts";
+import { paginationFields } from "../../contract/pagination.ts";
+import { PromptPage, promptTag } from "../../contract/schemas/library.ts";
+import { listPromptRows } from "../../db/library/prompts.ts";
+import { renderPrompt } from "../../library/prompts.ts";
+import { defineQuery } from "../define-query.ts";
 
-export const listPrompts = defineOperation({
+export const listPrompts = defineQuery({
   name: "prompts.list",
   summary: "List prompts of the library, newest first",
   http: { method: "GET", path: "/prompts" },
@@ -18,5 +21,11 @@ export const listPrompts = defineOperation({
   }),
   output: PromptPage,
   example: { limit: 20, tag: "harbour" },
-  respond: (input, services) => services.prompts.list(input),
+  handle: ({ tag, q, ...page }, { cursors, database, caller }) =>
+    paginate(cursors, page, {
+      scope: ["prompts", caller.tenant_id, tag ?? null, q ?? null],
+      read: (before, limit) => listPromptRows(database, caller.tenant_id, { before, tag, q }, limit),
+      cursorId: ({ prompt_id }) => prompt_id,
+      render: renderPrompt,
+    }),
 });

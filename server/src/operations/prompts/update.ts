@@ -1,10 +1,13 @@
 import { z } from "zod";
-import { defineOperation } from "../../kit/operation.ts";
-import { atLeastOneChange } from "../../kit/rules.ts";
-import { Prompt, promptName, promptTags, promptText, promptVersion } from "../../kit/schemas/library.ts";
-import { modelIds } from "../../models.ts";
+import { modelIds } from "../../contract/models.ts";
+import { atLeastOneChange } from "../../contract/rules.ts";
+import { Prompt, promptName, promptTags, promptText, promptVersion } from "../../contract/schemas/library.ts";
+import { findPrompt, updatePromptRow } from "../../db/library/prompts.ts";
+import { Fault } from "../../faults/faults.ts";
+import { renderPrompt, requirePrompt, withUniqueTags } from "../../library/prompts.ts";
+import { defineQuery } from "../define-query.ts";
 
-export const updatePrompt = defineOperation({
+export const updatePrompt = defineQuery({
   name: "prompts.update",
   summary: "Change a prompt. Every change creates a new version",
   http: { method: "PATCH", path: "/prompts/:id", bodies: ["json"] },
@@ -19,5 +22,10 @@ export const updatePrompt = defineOperation({
   rules: [atLeastOneChange("name", "text", "model_type", "tags")],
   output: Prompt,
   example: { id: "01990c3e-2f00-7000-8000-6f0c1a2b3c4d", text: "a harbour at dawn, long shadows, film grain" },
-  respond: ({ id, version, ...change }, services) => services.prompts.update(id, change, version),
+  async handle({ id, version, ...change }, { database, caller }) {
+    const row = await updatePromptRow(database, { ...caller, prompt_id: id, version }, withUniqueTags(change));
+    if (row) return renderPrompt(row);
+    const current = requirePrompt(await findPrompt(database, caller.tenant_id, id));
+    throw new Fault("conflict", { version: current.version });
+  },
 });

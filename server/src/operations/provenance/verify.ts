@@ -1,14 +1,15 @@
 import { z } from "zod";
-import { fileField } from "../../kit/files.ts";
-import { defineOperation } from "../../kit/operation.ts";
-import { ProvenanceReport } from "../../kit/schemas/provenance.ts";
+import { fileField } from "../../contract/files.ts";
+import { ProvenanceReport } from "../../contract/schemas/provenance.ts";
+import { type ProvenanceReportDependencies, verifySentFile } from "../../library/provenance.ts";
+import { defineQuery } from "../define-query.ts";
 
-export const verifyProvenance = defineOperation({
+export const verifyProvenance = defineQuery({
   name: "provenance.verify",
   summary: "Verify a file: who signed it, whether it is intact, and which run made it",
   http: { method: "POST", path: "/provenance/verify", bodies: ["form"] },
   input: z.object({ file: fileField("File: PNG, JPEG, WebP or MP4, at most 25 MiB. It is not stored") }),
   output: ProvenanceReport,
   example: {},
-  respond: ({ file }, services) => services.provenance.verify(file),
+  handle: ({ file }, request, services: ProvenanceReportDependencies) => verifySentFile(services, request, file),
 });

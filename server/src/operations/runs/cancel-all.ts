@@ -1,10 +1,11 @@
 import { z } from "zod";
-import { timestampField } from "../../kit/fields.ts";
-import { defineOperation } from "../../kit/operation.ts";
-import { runFilterFields } from "../../kit/run-filters.ts";
-import { CanceledRuns } from "../../kit/schemas/library.ts";
+import { timestampField } from "../../contract/fields.ts";
+import { runFilterFields } from "../../contract/run-filters.ts";
+import { CanceledRuns } from "../../contract/schemas/library.ts";
+import { type CancelDependencies, cancelMatchingRuns } from "../../library/cancel-runs.ts";
+import { defineQuery } from "../define-query.ts";
 
-export const cancelRuns = defineOperation({
+export const cancelRuns = defineQuery({
   name: "runs.cancelAll",
   summary: "Cancel open runs by filter, at most 100 per request, oldest first",
   http: { method: "POST", path: "/runs/cancel", bodies: ["json"] },
@@ -15,5 +16,5 @@ export const cancelRuns = defineOperation({
   }),
   output: CanceledRuns,
   example: { status: "queued" },
-  respond: (input, services) => services.runs.cancelAll(input),
+  handle: (filter, request, services: CancelDependencies) => cancelMatchingRuns(services, request, filter),
 });

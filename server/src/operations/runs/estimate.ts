@@ -1,9 +1,13 @@
 import { z } from "zod";
-import { textField } from "../../kit/fields.ts";
-import { defineOperation } from "../../kit/operation.ts";
-import { Estimate } from "../../kit/schemas/library.ts";
+import { textField } from "../../contract/fields.ts";
+import { Estimate } from "../../contract/schemas/library.ts";
+import { estimateJobs, planOperation } from "../../runs/accept/estimate.ts";
+import type { OfferDependencies } from "../../runs/offers/select-offer.ts";
+import type { StoredSources } from "../../runs/sources/source-files.ts";
+import { addSourceSizes } from "../../runs/sources/source-sizes.ts";
+import { defineQuery } from "../define-query.ts";
 
-export const estimateRun = defineOperation({
+export const estimateRun = defineQuery({
   name: "runs.estimate",
   summary: "Estimate the cost of a run without creating it",
   http: { method: "POST", path: "/runs/estimate", bodies: ["json"] },
@@ -17,5 +21,6 @@ export const estimateRun = defineOperation({
   }),
   output: Estimate,
   example: { operation: "images.generate", input: { prompt: "a red bicycle by the sea", batch_size: 2 } },
-  respond: (input, services) => services.runs.estimate(input.operation, input.input),
+  handle: async ({ operation, input }, { caller }, services: OfferDependencies & StoredSources) =>
+    estimateJobs(services, await addSourceSizes(services, caller.tenant_id, planOperation(operation, input), [])),
 });

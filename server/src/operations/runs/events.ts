@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { afterEventIdField, runId } from "../../kit/fields.ts";
-import { defineOperation } from "../../kit/operation.ts";
-import { EventPage } from "../../kit/schemas/events.ts";
+import { afterEventIdField, runId } from "../../contract/fields.ts";
+import { defineStream } from "../../contract/operation.ts";
+import { EventPage } from "../../contract/schemas/events.ts";
 
-export const runEvents = defineOperation({
+export const runEvents = defineStream({
   name: "runs.events",
   summary: "Stream events of a run until it ends",
   http: { method: "GET", path: "/runs/:run_id/events" },

@@ -1,8 +1,10 @@
 import { z } from "zod";
-import { defineOperation } from "../../kit/operation.ts";
-import { atMostOne } from "../../kit/rules.ts";
-import { endedRunFilterFields, runFilterFields } from "../../kit/run-filters.ts";
-import { RunHistogram } from "../../kit/schemas/library.ts";
+import { atMostOne } from "../../contract/rules.ts";
+import { endedRunFilterFields, runFilterFields } from "../../contract/run-filters.ts";
+import { RunHistogram } from "../../contract/schemas/library.ts";
+import { countRunsByMonth, countRunsOfEndUser } from "../../db/runs/run-index.ts";
+import { countedTerm } from "../../db/runs/search-terms.ts";
+import { defineQuery } from "../define-query.ts";
 
 const filters = {
   status: z.enum(["completed", "failed", "canceled"]).optional().describe("Only runs that ended with this status"),
@@ -10,7 +12,7 @@ const filters = {
   ...endedRunFilterFields,
 };
 
-export const getRunHistogram = defineOperation({
+export const getRunHistogram = defineQuery({
   name: "runs.histogram",
   summary: "Count runs by month. New and ended runs are counted within seconds",
   http: { method: "GET", path: "/runs/histogram" },
@@ -18,5 +20,8 @@ export const getRunHistogram = defineOperation({
   rules: [atMostOne(...Object.keys(filters))],
   output: RunHistogram,
   example: {},
-  respond: (input, services) => services.runs.histogram(input),
+  async handle(filter, { database, caller: { tenant_id, token } }) {
+    if (token) return { data: await countRunsOfEndUser(database, { tenant_id, end_user: token.end_user }, filter) };
+    return { data: await countRunsByMonth(database, tenant_id, countedTerm(filter)) };
+  },
 });

@@ -1,11 +1,13 @@
 import { z } from "zod";
-import { endUser, runId, textField, timestampField } from "../../kit/fields.ts";
-import { defineOperation } from "../../kit/operation.ts";
-import { paginationFields } from "../../kit/pagination.ts";
-import { endedRunFilterFields, runFilterFields, runTag } from "../../kit/run-filters.ts";
-import { RUN_STATUSES, RunPage } from "../../kit/schemas/run.ts";
+import { endUser, runId, textField, timestampField } from "../../contract/fields.ts";
+import { paginationFields } from "../../contract/pagination.ts";
+import { endedRunFilterFields, runFilterFields, runTag } from "../../contract/run-filters.ts";
+import { RUN_STATUSES, RunPage } from "../../contract/schemas/run.ts";
+import { listRunPage } from "../../library/list-runs.ts";
+import type { RenderDependencies } from "../../runs/show/render-run.ts";
+import { defineQuery } from "../define-query.ts";
 
-export const listRuns = defineOperation({
+export const listRuns = defineQuery({
   name: "runs.list",
   summary: "List and search runs, newest first. A page can be short although `next_cursor` is set",
   http: { method: "GET", path: "/runs" },
@@ -27,5 +29,5 @@ export const listRuns = defineOperation({
   }),
   output: RunPage,
   example: { limit: 20 },
-  respond: (input, services) => services.runs.list(input),
+  handle: (filter, request, services: RenderDependencies) => listRunPage(services, request, filter),
 });

@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { runFields, runId } from "../../kit/fields.ts";
-import { defineOperation } from "../../kit/operation.ts";
-import { Run } from "../../kit/schemas/run.ts";
+import { runFields, runId } from "../../contract/fields.ts";
+import { defineRun } from "../../contract/operation.ts";
+import { Run } from "../../contract/schemas/run.ts";
 
-export const rerun = defineOperation({
+export const rerun = defineRun({
   name: "runs.rerun",
   summary: "Create a run with the request of an earlier run and changes to it",
   http: { method: "POST", path: "/runs/:run_id/rerun", bodies: ["json"] },

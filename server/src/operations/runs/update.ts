@@ -1,11 +1,14 @@
 import { z } from "zod";
-import { runId } from "../../kit/fields.ts";
-import { defineOperation } from "../../kit/operation.ts";
-import { atLeastOneChange } from "../../kit/rules.ts";
-import { runTag } from "../../kit/run-filters.ts";
-import { Run } from "../../kit/schemas/run.ts";
+import { runId } from "../../contract/fields.ts";
+import { atLeastOneChange } from "../../contract/rules.ts";
+import { runTag } from "../../contract/run-filters.ts";
+import { Run } from "../../contract/schemas/run.ts";
+import { changeMarks } from "../../library/run-marks.ts";
+import { requireOwnRun } from "../../runs/show/own-run.ts";
+import { type RenderDependencies, renderRun } from "../../runs/show/render-run.ts";
+import { defineQuery } from "../define-query.ts";
 
-export const updateRun = defineOperation({
+export const updateRun = defineQuery({
   name: "runs.update",
   summary: "Add or remove the star of a run, or replace its tags",
   http: { method: "PATCH", path: "/runs/:run_id", bodies: ["json"] },
@@ -17,5 +20,8 @@ export const updateRun = defineOperation({
   rules: [atLeastOneChange("starred", "tags")],
   output: Run,
   example: { run_id: "01990c3e-2f00-7000-8000-6f0c1a2b3c4d", starred: true, tags: ["campaign"] },
-  respond: ({ run_id, ...change }, services) => services.runs.update(run_id, change),
+  async handle({ run_id, ...change }, request, services: RenderDependencies) {
+    const row = await requireOwnRun(request, run_id);
+    return { ...renderRun(services, row), ...(await changeMarks(request, run_id, change)) };
+  },
 });

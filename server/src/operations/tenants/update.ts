@@ -1,6 +1,8 @@
 import { z } from "zod";
-import { defineOperation } from "../../kit/operation.ts";
-import { atLeastOneChange } from "../../kit/rules.ts";
+import type { AccessDependencies } from "../../access/access-dependencies.ts";
+import { assertNotAccessToken } from "../../access/delegation.ts";
+import { requireTenant } from "../../access/tenants.ts";
+import { atLeastOneChange } from "../../contract/rules.ts";
 import {
   archiveAfterDays,
   retentionDays,
@@ -10,9 +12,19 @@ import {
   tenantName,
   tenantProvenance,
   weight,
-} from "../../kit/schemas/access.ts";
+} from "../../contract/schemas/access.ts";
+import { findTenantDeletion } from "../../db/access/tenant-deletions.ts";
+import { findTenant, updateTenantRow } from "../../db/access/tenants.ts";
+import { Fault } from "../../faults/faults.ts";
+import { defineQuery } from "../define-query.ts";
 
-export const updateTenant = defineOperation({
+const CANNOT_SIGN = {
+  ...{ path: "/provenance/mode", code: "custom", message: "sign needs the setting PROVENANCE_CERTIFICATE" },
+};
+
+type Needs = Pick<AccessDependencies, "systemDatabase" | "canSign" | "invalidateCredentials">;
+
+export const updateTenant = defineQuery({
   name: "tenants.update",
   summary: "Change the name, weight, limits, retention or provenance of a tenant, or suspend it (operator)",
   http: { method: "PATCH", path: "/tenants/:tenant_id", bodies: ["json"] },
@@ -39,5 +51,15 @@ export const updateTenant = defineOperation({
   ],
   output: Tenant,
   example: { tenant_id: "00000000-0000-7000-8000-000000000001", weight: 2 },
-  respond: ({ tenant_id, ...change }, services) => services.tenants.update(tenant_id, change),
+  async handle({ tenant_id: tenantId, ...change }, { caller }, services: Needs) {
+    const { systemDatabase, canSign } = services;
+    assertNotAccessToken(caller);
+    requireTenant(await findTenant(systemDatabase, tenantId));
+    if (await findTenantDeletion(systemDatabase, tenantId))
+      throw new Fault("conflict", { retryable: false, reason: "being_deleted" });
+    if (change.provenance?.mode === "sign" && !canSign) throw new Fault("validation_error", { errors: [CANNOT_SIGN] });
+    const row = await updateTenantRow(systemDatabase, caller, tenantId, change);
+    services.invalidateCredentials();
+    return requireTenant(row);
+  },
 });

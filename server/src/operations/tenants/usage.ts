@@ -1,9 +1,10 @@
 import { z } from "zod";
-import { defineOperation } from "../../kit/operation.ts";
-import { tenantId } from "../../kit/schemas/access.ts";
-import { TenantUsage } from "../../kit/schemas/usage.ts";
+import { tenantId } from "../../contract/schemas/access.ts";
+import { TenantUsage } from "../../contract/schemas/usage.ts";
+import { reportTenantUsage, type UsageDependencies } from "../../money/usage.ts";
+import { defineQuery } from "../define-query.ts";
 
-export const getTenantUsage = defineOperation({
+export const getTenantUsage = defineQuery({
   name: "tenants.usage",
   summary: "Get the runs, cost, balance and storage of a tenant as numbers, without any content (operator)",
   http: { method: "GET", path: "/tenants/:tenant_id/usage" },
@@ -14,5 +15,6 @@ export const getTenantUsage = defineOperation({
   }),
   output: TenantUsage,
   example: { tenant_id: "00000000-0000-7000-8000-000000000001" },
-  respond: ({ tenant_id, from, to }, services) => services.money.tenantUsage(tenant_id, { from, to }),
+  handle: ({ tenant_id, ...days }, request, services: UsageDependencies) =>
+    reportTenantUsage(services, request, tenant_id, days),
 });

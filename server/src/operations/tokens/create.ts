@@ -1,12 +1,14 @@
 import { z } from "zod";
-import { endUser } from "../../kit/fields.ts";
-import { defineOperation } from "../../kit/operation.ts";
-import { Token } from "../../kit/schemas/access.ts";
-import { tokenScopes } from "../../kit/token-scopes.ts";
+import type { AccessDependencies } from "../../access/access-dependencies.ts";
+import { endUser } from "../../contract/fields.ts";
+import { Token } from "../../contract/schemas/access.ts";
+import { tokenScopes } from "../../contract/token-scopes.ts";
+import { insertAuditEntry } from "../../db/access/audit-log.ts";
+import { defineQuery } from "../define-query.ts";
 
 const DAY_SECONDS = 24 * 60 * 60;
 
-export const createToken = defineOperation({
+export const createToken = defineQuery({
   name: "tokens.create",
   summary: "Create a short-lived access token, for browsers and other untrusted environments",
   http: { method: "POST", path: "/tokens", bodies: ["json"], status: 201 },
@@ -40,5 +42,13 @@ export const createToken = defineOperation({
     ...{ end_user: "visitor-1", scopes: ["images:write", "runs:read"], expires_in: 900 },
     ...{ origin: "https://app.example.com", max_spend: 2 },
   },
-  respond: (input, services) => services.keys.issueToken(input),
+  // The token is returned only after its entry is stored. The entry identifies the token and does not contain it.
+  async handle(input, { caller, database }, { accessTokens, ids }: Pick<AccessDependencies, "accessTokens" | "ids">) {
+    const tokenId = ids.next();
+    const token = await accessTokens.issue(caller, input, tokenId);
+    const { end_user, origin = null, max_spend = null } = input;
+    const details = { scopes: token.scope.split(" "), expires_in: token.expires_in, end_user, origin, max_spend };
+    await insertAuditEntry(database, caller, { action: "tokens.create", subject: tokenId, details });
+    return token;
+  },
 });

@@ -1,8 +1,13 @@
 import { z } from "zod";
-import { defineOperation } from "../../kit/operation.ts";
-import { Balance } from "../../kit/schemas/usage.ts";
+import { Balance } from "../../contract/schemas/usage.ts";
+import { creditBalance, findBalance, type TenantBalance } from "../../db/money/ledger.ts";
+import { Fault } from "../../faults/faults.ts";
+import { createOnce } from "../../idempotency/create-once.ts";
+import { toMicrodollars } from "../../runs/offers/cost.ts";
+import type { Ids } from "../../runtime/clock.ts";
+import { defineQuery } from "../define-query.ts";
 
-export const creditTenant = defineOperation({
+export const creditTenant = defineQuery({
   name: "tenants.credit",
   summary: "Add to or deduct from a tenant's prepaid balance (operator)",
   http: { method: "POST", path: "/tenants/:tenant_id/credit", bodies: ["json"] },
@@ -23,5 +28,26 @@ export const creditTenant = defineOperation({
   }),
   output: Balance,
   example: { tenant_id: "00000000-0000-7000-8000-000000000001", amount: 25 },
-  respond: ({ tenant_id, ...change }, services) => services.money.credit(tenant_id, change),
+  // Requests with the same idempotency key are applied once. A replay returns the current balance.
+  async handle({ tenant_id, amount, prepaid }, request, { ids }: { ids: Ids }) {
+    const { database, caller } = request;
+    let availableBefore = 0;
+    const { available, is_prepaid } = await createOnce<TenantBalance>(request, {
+      operation: "tenants.credit",
+      kind: "credit",
+      input: { tenantId: tenant_id, amount, prepaid },
+      async create(idempotency) {
+        const row = await creditBalance(database, caller, {
+          ...{ tenant_id, amount: toMicrodollars(amount)!, is_prepaid: prepaid, transfer_id: ids.next() },
+          idempotency,
+        });
+        if (!row) throw new Fault("route_not_found");
+        availableBefore = row.available;
+        return row.is_applied ? row : undefined;
+      },
+      find: () => findBalance(database, tenant_id),
+      explainRefusal: () => new Fault("insufficient_credits", { balance: availableBefore / 1e6 }),
+    });
+    return { tenant_id, currency: "USD" as const, balance: available / 1e6, prepaid: is_prepaid };
+  },
 });

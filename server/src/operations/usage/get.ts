@@ -1,10 +1,11 @@
 import { z } from "zod";
-import { defineOperation } from "../../kit/operation.ts";
-import { USAGE_DIMENSIONS, Usage, type UsageDimension } from "../../kit/schemas/usage.ts";
+import { USAGE_DIMENSIONS, Usage, type UsageDimension } from "../../contract/schemas/usage.ts";
+import { reportUsage, type UsageDependencies } from "../../money/usage.ts";
+import { defineQuery } from "../define-query.ts";
 
 const dimension = `(${USAGE_DIMENSIONS.join("|")})`;
 
-export const getUsage = defineOperation({
+export const getUsage = defineQuery({
   name: "usage.get",
   summary: "Get usage and cost by day, key, model and operation. `Accept: text/csv` returns a table",
   http: { method: "GET", path: "/usage" },
@@ -25,7 +26,7 @@ export const getUsage = defineOperation({
   }),
   output: Usage,
   example: { by: "day,model" },
-  respond: ({ from, to, by, all_keys }, services) =>
-    services.money.usage({ from, to, all_keys, by: [...new Set(by.split(",") as UsageDimension[])] }),
+  handle: ({ by, ...filter }, request, services: UsageDependencies) =>
+    reportUsage(services, request, { ...filter, by: [...new Set(by.split(",") as UsageDimension[])] }),
   toCsvRows: (usage) => (usage as Usage).data,
 });

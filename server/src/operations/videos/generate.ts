@@ -1,13 +1,13 @@
 import { z } from "zod";
-import { aspectRatio, promptField, runFields, seed, textField } from "../../kit/fields.ts";
-import { firstSource, imageField } from "../../kit/image-fields.ts";
-import { defineOperation } from "../../kit/operation.ts";
-import { pickProvided } from "../../kit/provided-fields.ts";
-import { exactlyOne } from "../../kit/rules.ts";
-import { selectedOutput, sourceRun } from "../../kit/run-outputs.ts";
-import { Video, VideoError } from "../../kit/schemas/run.ts";
+import { aspectRatio, promptField, runFields, seed, textField } from "../../contract/fields.ts";
+import { firstSource, imageField } from "../../contract/image-fields.ts";
+import { defineRun } from "../../contract/operation.ts";
+import { pickProvided } from "../../contract/provided-fields.ts";
+import { exactlyOne } from "../../contract/rules.ts";
+import { selectedOutput, sourceRun } from "../../contract/run-outputs.ts";
+import { Video, VideoError } from "../../contract/schemas/run.ts";
 
-export const generateVideo = defineOperation({
+export const generateVideo = defineRun({
   name: "generateVideo",
   summary: "Create a video that starts with an image",
   http: { method: "POST", path: "/runs/video", bodies: ["json"] },

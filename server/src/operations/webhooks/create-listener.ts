@@ -1,9 +1,15 @@
 import { z } from "zod";
-import { defineOperation } from "../../kit/operation.ts";
-import { listenerName, NewWebhookListener } from "../../kit/schemas/listeners.ts";
-import { webhookSecretField } from "../../kit/schemas/webhooks.ts";
+import { assertNotAccessToken } from "../../access/delegation.ts";
+import { listenerName, NewWebhookListener } from "../../contract/schemas/listeners.ts";
+import { webhookSecretField } from "../../contract/schemas/webhooks.ts";
+import { formatPosition, readLogHead } from "../../db/event-log.ts";
+import { insertListener } from "../../db/webhooks/listeners.ts";
+import type { RotationDependencies } from "../../webhooks/endpoint.ts";
+import { listenerUrl } from "../../webhooks/listener-trigger.ts";
+import { generateWebhookSecret } from "../../webhooks/signing-secrets.ts";
+import { defineQuery } from "../define-query.ts";
 
-export const createWebhookListener = defineOperation({
+export const createWebhookListener = defineQuery({
   name: "webhooks.listeners.create",
   summary:
     "Register a listener that forwards webhook messages on your own machine. Only this response contains the secret",
@@ -12,5 +18,16 @@ export const createWebhookListener = defineOperation({
   input: z.object({ name: listenerName(), secret: webhookSecretField().optional() }),
   output: NewWebhookListener,
   example: { name: "workshop" },
-  respond: (input, services) => services.webhooks.listeners.create(input),
+  async handle({ name, secret: given }, { database, caller }, { secretCipher, ids }: RotationDependencies) {
+    assertNotAccessToken(caller);
+    const { tenant_id } = caller;
+    const [listener_id, secret] = [ids.next(), given ?? generateWebhookSecret()];
+    const encrypted = secretCipher.encrypt({ tenant_id, owner_id: listener_id, secret_id: ids.next() }, secret);
+    const row = await insertListener(database, caller, { listener_id, name, secret: encrypted });
+    return {
+      ...{ id: listener_id, name, url: listenerUrl(name), secret: given === undefined ? secret : null },
+      after: formatPosition(await readLogHead(database)),
+      created_at: row.created_at.toISOString(),
+    };
+  },
 });

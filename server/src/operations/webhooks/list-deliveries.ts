@@ -1,10 +1,13 @@
 import { z } from "zod";
-import { runId } from "../../kit/fields.ts";
-import { defineOperation } from "../../kit/operation.ts";
-import { paginationFields } from "../../kit/pagination.ts";
-import { DELIVERY_STATUSES, WebhookDeliveryPage, webhookId } from "../../kit/schemas/webhooks.ts";
+import { paginate } from "../../access/pagination.ts";
+import { runId } from "../../contract/fields.ts";
+import { paginationFields } from "../../contract/pagination.ts";
+import { DELIVERY_STATUSES, WebhookDeliveryPage, webhookId } from "../../contract/schemas/webhooks.ts";
+import { listDeliveries } from "../../db/webhooks/deliveries.ts";
+import { renderDelivery } from "../../webhooks/delivery.ts";
+import { defineQuery } from "../define-query.ts";
 
-export const listWebhookDeliveries = defineOperation({
+export const listWebhookDeliveries = defineQuery({
   name: "webhooks.deliveries.list",
   summary: "List webhook deliveries, newest first",
   http: { method: "GET", path: "/webhooks/deliveries" },
@@ -16,5 +19,15 @@ export const listWebhookDeliveries = defineOperation({
   }),
   output: WebhookDeliveryPage,
   example: { status: "exhausted" },
-  respond: (input, services) => services.webhooks.deliveries.list(input),
+  handle: ({ limit: size, cursor, ...filter }, { cursors, database, caller }) =>
+    paginate(
+      cursors,
+      { limit: size, cursor },
+      {
+        scope: ["deliveries", caller.tenant_id, filter],
+        read: (before, limit) => listDeliveries(database, caller.tenant_id, { ...filter, before }, limit),
+        cursorId: (row) => row.delivery_id,
+        render: renderDelivery,
+      },
+    ),
 });

@@ -1,8 +1,11 @@
 import { z } from "zod";
-import { defineOperation } from "../../kit/operation.ts";
-import { NewWebhook, overlapSecondsField, webhookId, webhookSecretField } from "../../kit/schemas/webhooks.ts";
+import { assertNotAccessToken } from "../../access/delegation.ts";
+import { NewWebhook, overlapSecondsField, webhookId, webhookSecretField } from "../../contract/schemas/webhooks.ts";
+import { findOwnWebhook, type RotationDependencies, renderWebhook, rotateSecret } from "../../webhooks/endpoint.ts";
+import type { WebhookService } from "../../webhooks/webhook-service.ts";
+import { defineQuery } from "../define-query.ts";
 
-export const rotateWebhook = defineOperation({
+export const rotateWebhook = defineQuery({
   name: "webhooks.rotate",
   summary: "Rotate the secret of a webhook. Gesso signs with both secrets during the overlap",
   http: { method: "POST", path: "/webhooks/:webhook_id/rotate", bodies: ["json"], status: 201 },
@@ -14,5 +17,10 @@ export const rotateWebhook = defineOperation({
   }),
   output: NewWebhook,
   example: { webhook_id: "01990c3e-2f00-7000-8000-6f0c1a2b3c4d", overlap_seconds: 86400 },
-  respond: ({ webhook_id, ...rotation }, services) => services.webhooks.secrets.rotate(webhook_id, rotation),
+  async handle({ webhook_id, ...rotation }, request, services: RotationDependencies & Pick<WebhookService, "keysUrl">) {
+    assertNotAccessToken(request.caller);
+    const row = await findOwnWebhook(request, webhook_id);
+    const { secret } = await rotateSecret(services, request, webhook_id, rotation);
+    return { ...renderWebhook(services, row), secret };
+  },
 });

@@ -1,10 +1,12 @@
 import { z } from "zod";
-import { runFields } from "../../kit/fields.ts";
-import { defineOperation } from "../../kit/operation.ts";
-import { WebhookCall } from "../../kit/schemas/listeners.ts";
-import { WEBHOOK_EVENTS } from "../../kit/schemas/webhooks.ts";
+import { runFields } from "../../contract/fields.ts";
+import { WebhookCall } from "../../contract/schemas/listeners.ts";
+import { WEBHOOK_EVENTS } from "../../contract/schemas/webhooks.ts";
+import type { Ids } from "../../runtime/clock.ts";
+import { triggerListeners } from "../../webhooks/listener-trigger.ts";
+import { defineQuery } from "../define-query.ts";
 
-export const triggerWebhook = defineOperation({
+export const triggerWebhook = defineQuery({
   name: "webhooks.trigger",
   summary: "Send a test message to all active listeners. Webhook endpoints do not receive it",
   http: { method: "POST", path: "/webhooks/trigger", bodies: ["json"], status: 202 },
@@ -17,5 +19,8 @@ export const triggerWebhook = defineOperation({
   }),
   output: WebhookCall,
   example: { type: "run.completed", metadata: { order: "4711" } },
-  respond: (input, services) => services.webhooks.listeners.trigger(input),
+  async handle({ type, metadata }, request, { ids }: { ids: Ids }) {
+    const { event_id, created_at } = await triggerListeners(ids, request, { type, ...(metadata && { metadata }) });
+    return { event_id: `evt_${event_id}`, type, created_at: created_at.toISOString() };
+  },
 });

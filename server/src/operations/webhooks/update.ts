@@ -1,9 +1,16 @@
 import { z } from "zod";
-import { defineOperation } from "../../kit/operation.ts";
-import { atLeastOneChange } from "../../kit/rules.ts";
-import { Webhook, webhookDescription, webhookEvents, webhookId, webhookUrl } from "../../kit/schemas/webhooks.ts";
+import { assertNotAccessToken } from "../../access/delegation.ts";
+import { atLeastOneChange } from "../../contract/rules.ts";
+import { Webhook, webhookDescription, webhookEvents, webhookId, webhookUrl } from "../../contract/schemas/webhooks.ts";
+import { updateWebhookRow } from "../../db/webhooks/endpoints.ts";
+import { renderWebhook, requireWebhook } from "../../webhooks/endpoint.ts";
+import { checkWebhookUrl } from "../../webhooks/webhook-policy.ts";
+import type { WebhookService } from "../../webhooks/webhook-service.ts";
+import { defineQuery } from "../define-query.ts";
 
-export const updateWebhook = defineOperation({
+type Needs = Pick<WebhookService, "httpClient" | "keysUrl">;
+
+export const updateWebhook = defineQuery({
   name: "webhooks.update",
   summary: "Change the URL, events or description of a webhook, or enable and disable it",
   http: { method: "PATCH", path: "/webhooks/:webhook_id", bodies: ["json"] },
@@ -18,5 +25,11 @@ export const updateWebhook = defineOperation({
   rules: [atLeastOneChange("url", "events", "description", "enabled")],
   output: Webhook,
   example: { webhook_id: "01990c3e-2f00-7000-8000-6f0c1a2b3c4d", enabled: true },
-  respond: ({ webhook_id, ...change }, services) => services.webhooks.update(webhook_id, change),
+  async handle({ webhook_id, ...change }, { database, caller }, services: Needs) {
+    assertNotAccessToken(caller);
+    if (change.url !== undefined) checkWebhookUrl(services.httpClient, change.url);
+    const host = change.url === undefined ? undefined : new URL(change.url).hostname;
+    const row = await updateWebhookRow(database, caller, webhook_id, { ...change, host });
+    return renderWebhook(services, requireWebhook(row));
+  },
 });

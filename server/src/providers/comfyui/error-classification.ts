@@ -1,7 +1,7 @@
 // Classifies errors of ComfyUI servers: caused by the request, by the operator's installation, or by the server.
 // Callers get our messages; the server's text goes to the log.
 import { z } from "zod";
-import type { Fault } from "../../faults.ts";
+import type { Fault } from "../../faults/faults.ts";
 import { contentRefused, inputRejected, jobFailed, modelUnavailable } from "../call-provider.ts";
 import type { ExecutionError } from "./jobs.ts";
 

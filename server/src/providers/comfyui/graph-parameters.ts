@@ -1,5 +1,5 @@
 // Derives the parameters that a built-in graph honours from its slots: a parameter without a slot is unsupported.
-import { type ParameterName, TASK_PARAMETERS } from "../../kit/task-parameters.ts";
+import { type ParameterName, TASK_PARAMETERS } from "../../contract/task-parameters.ts";
 import { asSize, byGesso, EXCLUDED, HONOURED, onlyWith, UNSUPPORTED, unlessWith } from "../parameter-support.ts";
 import type { Offer, OfferParameters, ParameterSupport } from "../provider.ts";
 import { type ComfyuiGraph, readBuiltInGraph } from "./graph.ts";

@@ -1,5 +1,7 @@
 // The offers of ComfyUI. The upstream model is the name of a graph. The price is 0, because the operator owns the
 // servers.
+
+import { FREE } from "../../prices/price.ts";
 import type { Offer } from "../provider.ts";
 import { graphParameters, withoutLora } from "./graph-parameters.ts";
 
@@ -10,7 +12,7 @@ const BATCH = 4;
 
 const offer = (about: Pick<Offer, "task" | "model" | "upstreamModel"> & Partial<Offer>): Offer => ({
   recovery: "find",
-  price: 0,
+  price: FREE,
   latency: "usual",
   parameters: graphParameters(about),
   ...about,

@@ -15,7 +15,7 @@ import {
 import { createFakeProviderContext } from "../../../test/fake-vendors/provider-context.ts";
 import { createSampleJob } from "../../../test/fake-vendors/sample-jobs.ts";
 import { until } from "../../../test/support/until.ts";
-import type { Job } from "../../kit/operation.ts";
+import type { Job } from "../../contract/operation.ts";
 import { readProviderFailure } from "../call-provider.ts";
 import { comfyui } from "../comfyui.ts";
 import type { Asset, JobDone, ProviderContext, Ticket } from "../provider.ts";

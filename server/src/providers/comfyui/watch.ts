@@ -1,6 +1,6 @@
 // Receives progress over one WebSocket per server. A server reports an idle queue only after the results of the job
 // can be read, so that report triggers a poll.
-import type { Timer } from "../../kit/clock.ts";
+import type { Timer } from "../../runtime/clock.ts";
 import type { JobNotification, NotificationChannel } from "../provider.ts";
 import { CLIENT_ID, type ComfyuiEnv, credentials, serversOf } from "./pool.ts";
 

@@ -1,7 +1,8 @@
 // fal's endpoints for character images and for tagged reference images.
-import type { Job } from "../../kit/operation.ts";
+import type { Job } from "../../contract/operation.ts";
 import { adaptedBy, declareParameters, onlyWith, replacing } from "../parameter-support.ts";
-import type { Asset, Offer } from "../provider.ts";
+import type { Asset } from "../provider.ts";
+import type { OfferSpec } from "../with-published-prices.ts";
 import { deferredImage, deferredImages, deferredInvertedMask } from "./deferred-values.ts";
 import { commonFields, falOffer, hasImages, hasNoImages, option } from "./fields.ts";
 import { NANO_RATIOS } from "./generate-offers.ts";
@@ -123,7 +124,7 @@ const referenced = (job: Job<Asset>) => ({
   aspect_ratio: job.aspect_ratio,
   resolution: option(job, "resolution"),
 });
-const REFERENCE = { task: "image.reference", model: "reference-default", preference: 60, price: 0.08 } as const;
+const REFERENCE = { task: "image.reference", model: "reference-default", preference: 60 } as const;
 
 const references = [
   falOffer({
@@ -152,4 +153,4 @@ const references = [
   }),
 ];
 
-export const characterOffers: Offer[] = [...characters, ...references];
+export const characterOffers: OfferSpec[] = [...characters, ...references];

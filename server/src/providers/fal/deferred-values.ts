@@ -1,7 +1,8 @@
 // Values of a request that are known only when it is sent: URLs of images and LoRAs, and settings. Bodies contain them
 // as deferred values and stay pure functions of the job.
-import type { PixelTask } from "../../images/pixel-tasks.ts";
-import type { JsonObject } from "../../kit/schemas/run.ts";
+
+import type { JsonObject } from "../../contract/schemas/run.ts";
+import type { PixelTask } from "../../files/images/pixel-tasks.ts";
 import type { Asset } from "../provider.ts";
 import type { FalEnv } from "./settings.ts";
 

@@ -1,8 +1,9 @@
 // fal's endpoints for edits by prompt, inpainting, removal and outpainting.
-import type { Job } from "../../kit/operation.ts";
-import { FRAME_PARAMETERS } from "../../kit/task-parameters.ts";
+import type { Job } from "../../contract/operation.ts";
+import { FRAME_PARAMETERS } from "../../contract/task-parameters.ts";
 import { asSize, declareParameters } from "../parameter-support.ts";
 import type { Asset, Offer } from "../provider.ts";
+import type { OfferSpec } from "../with-published-prices.ts";
 import { deferredImage, deferredImages, deferredTransparentMask } from "./deferred-values.ts";
 import { commonFields, falOffer, maskedFirst, option } from "./fields.ts";
 import {
@@ -44,7 +45,6 @@ const nanoEdit = (model: string) =>
     upstreamModel: "fal-ai/nano-banana-2/edit",
     preference: 50,
     equivalence: "nano-banana",
-    price: 0.08,
   }) as const;
 
 /** The model has no mask field, but understands a mask as an additional image. */
@@ -58,7 +58,6 @@ const edits = [
     upstreamModel: "fal-ai/gpt-image-1.5/edit",
     preference: 50,
     equivalence: "gpt-image",
-    price: 0.133,
     limits: { sizes: GPT_SIZES, count: 4, mask: true },
     // The model has no seed.
     parameters: declareParameters(edit, {
@@ -144,8 +143,6 @@ const removals = [
     ...REMOVE,
     upstreamModel: "fal-ai/flux-pro/v1/erase",
     preference: 40,
-    price: 0.03,
-    per: "megapixel",
     limits: { count: 1, images: 1, mask: true },
     parameters: ERASING,
     supports: isMasked,
@@ -185,4 +182,4 @@ const frames = [
   }),
 );
 
-export const editOffers: Offer[] = [...edits, ...removals, ...frames];
+export const editOffers: OfferSpec[] = [...edits, ...removals, ...frames];

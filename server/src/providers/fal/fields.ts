@@ -1,13 +1,14 @@
 // Common parts of fal's offers: defaults, conditions on jobs, and fields that several endpoints share.
-import type { Job } from "../../kit/operation.ts";
-import type { JsonObject } from "../../kit/schemas/run.ts";
+import type { Job } from "../../contract/operation.ts";
+import type { JsonObject } from "../../contract/schemas/run.ts";
 import type { Asset, Offer } from "../provider.ts";
+import type { OfferSpec } from "../with-published-prices.ts";
 import { lora, type SendableImage } from "./deferred-values.ts";
 
-type FalOfferSpec = Omit<Offer, "recovery" | "price"> & { price?: number; body(job: Job<Asset>): JsonObject };
+type FalOfferSpec = Omit<OfferSpec, "recovery"> & { body(job: Job<Asset>): JsonObject };
 
 /** fal accepts no idempotency key and has no job list, so only a callback resolves a lost submission. */
-export const falOffer = (offer: FalOfferSpec): Offer => ({ recovery: "none", price: null, ...offer });
+export const falOffer = (offer: FalOfferSpec): OfferSpec => ({ recovery: "none", ...offer });
 
 type SupportedJob = Parameters<NonNullable<Offer["supports"]>>[0];
 const imageCount = ({ images = [] }: SupportedJob) => images.length;

@@ -1,8 +1,9 @@
 // fal's endpoints for image generation.
-import type { Job } from "../../kit/operation.ts";
-import { LORA_PAIR_PARAMETERS, SAMPLING_PARAMETERS, WEIGHT_PARAMETERS } from "../../kit/task-parameters.ts";
+import type { Job } from "../../contract/operation.ts";
+import { LORA_PAIR_PARAMETERS, SAMPLING_PARAMETERS, WEIGHT_PARAMETERS } from "../../contract/task-parameters.ts";
 import { asAspectRatio, asSize, byGesso, declareParameters, onlyWith, unlessWith } from "../parameter-support.ts";
 import type { Asset, Offer } from "../provider.ts";
+import type { OfferSpec } from "../with-published-prices.ts";
 import { deferredImage, deferredImages, lora } from "./deferred-values.ts";
 import {
   commonFields,
@@ -46,7 +47,7 @@ const fluxLora = (job: Job<Asset>) => ({
     option(job, "strength_model") ?? option(job, "model_weight"),
   ),
 });
-const FLUX = { task, model: "flux-dev", preference: 40, equivalence: "flux-dev", per: "megapixel" } as const;
+const FLUX = { task, model: "flux-dev", preference: 40, equivalence: "flux-dev" } as const;
 const FLUX_HONOURED = ["prompt", "width", "height", "seed", "count", "guidance", "steps"] as const;
 const FLUX_IGNORED = [
   ...LORA_PAIR_PARAMETERS,
@@ -60,7 +61,6 @@ const fluxOffers = [
   falOffer({
     ...FLUX,
     upstreamModel: "fal-ai/flux/dev",
-    price: 0.025,
     limits: { sides: SIDES, count: 4, mask: false },
     latency: "quick",
     parameters: declareParameters(task, {
@@ -89,7 +89,6 @@ const fluxOffers = [
   falOffer({
     ...FLUX,
     upstreamModel: "fal-ai/flux-lora",
-    price: 0.035,
     limits: { sides: SIDES, count: 4, mask: false },
     parameters: declareParameters(task, {
       honours: LORA_HONOURED,
@@ -172,8 +171,7 @@ export const falGptImageBody = (job: Job<Asset>) => ({
   image_size: job.width && job.height ? `${job.width}x${job.height}` : undefined,
   output_format: "png",
 });
-/** Price of a square image at default quality. */
-const GPT = { task, model: "vendora", preference: 50, equivalence: "gpt-image", price: 0.133 } as const;
+const GPT = { task, model: "vendora", preference: 50, equivalence: "gpt-image" } as const;
 
 const NO_DIFFUSION = [...SAMPLING_PARAMETERS, ...WEIGHT_PARAMETERS, "negative_prompt", "upscale_factor"] as const;
 /** The model has no seed. */
@@ -208,7 +206,7 @@ const gptOffers = [
 ];
 
 export const falNanoBananaBody = (job: Job<Asset>) => ({ ...commonFields(job), aspect_ratio: job.aspect_ratio });
-const NANO = { task, preference: 50, equivalence: "nano-banana", price: 0.08 } as const;
+const NANO = { task, preference: 50, equivalence: "nano-banana" } as const;
 const NANO_WITHOUT_IMAGES = declareParameters(task, {
   honours: ["prompt", "aspect_ratio", "seed", "count"],
   adapts: AS_RATIO,
@@ -324,8 +322,6 @@ const qwenOffers = [
   falOffer({
     ...QWEN,
     upstreamModel: "fal-ai/qwen-image",
-    price: 0.02,
-    per: "megapixel",
     limits: { sides: SIDES, count: 4, mask: false },
     parameters: declareParameters(task, {
       honours: [...SAMPLED, "lora_1"],
@@ -338,7 +334,7 @@ const qwenOffers = [
   }),
 ];
 
-export const generateOffers: Offer[] = [
+export const generateOffers: OfferSpec[] = [
   ...fluxOffers,
   ...kontextOffers,
   ...gptOffers,

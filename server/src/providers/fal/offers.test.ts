@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { bytesOf, findFalOffer, useFalHarness } from "../../../test/fake-vendors/fal/harness.ts";
 import { repaintMasked } from "../../../test/fake-vendors/result-files.ts";
 import { createImageAsset, createMaskAsset } from "../../../test/fake-vendors/sample-jobs.ts";
-import type { Job } from "../../kit/operation.ts";
+import type { Job } from "../../contract/operation.ts";
 import { fal } from "../fal.ts";
 import type { Asset } from "../provider.ts";
 

@@ -1,9 +1,10 @@
 // The offers of fal, one per endpoint. If two offers have the same task and model, `supports` decides which one gets a
 // job. Field names differ between endpoints, so each offer builds its own body.
-import type { Job } from "../../kit/operation.ts";
+import type { Job } from "../../contract/operation.ts";
 import { buildInstruction, ENHANCE_PARAMETERS } from "../language-tasks.ts";
 import { adaptedBy, declareParameters } from "../parameter-support.ts";
 import type { Asset, Offer } from "../provider.ts";
+import { withPublishedPrices } from "../with-published-prices.ts";
 import { characterOffers } from "./character-offers.ts";
 import { deferredImage, setting } from "./deferred-values.ts";
 import { editOffers } from "./edit-offers.ts";
@@ -74,7 +75,6 @@ const textOffers = [
     upstreamModel: "fal-ai/moondream3-preview/caption",
     preference: 60,
     latency: "quick",
-    per: "call",
     equivalence: "describe",
     limits: { images: 1, mask: false },
     parameters: declareParameters("image.describe", { honours: ["images", "detail"], ignores: ["language"] }),
@@ -86,7 +86,6 @@ const textOffers = [
     upstreamModel: "openrouter/router",
     preference: 60,
     latency: "quick",
-    per: "call",
     equivalence: "enhance",
     parameters: ENHANCE_PARAMETERS,
     body: (job) => ({
@@ -124,7 +123,6 @@ const videoOffer = falOffer({
   upstreamModel: "fal-ai/wan/v2.2-5b/image-to-video",
   preference: 40,
   latency: "slow",
-  per: "second",
   limits: { ratios: ["16:9", "9:16", "1:1"], duration: { least: 1, most: 10 }, count: 1, images: 1, mask: false },
   parameters: declareParameters("video.generate", {
     honours: ["prompt", "negative_prompt", "images", "aspect_ratio", "seed", "duration", "cfg_scale"],
@@ -142,11 +140,11 @@ const videoOffer = falOffer({
   }),
 });
 
-export const falOffers: Offer[] = [
+export const falOffers: Offer[] = withPublishedPrices("fal", [
   ...generateOffers,
   ...editOffers,
   ...characterOffers,
   ...visionOffers,
   ...textOffers,
   videoOffer,
-];
+]);

@@ -1,8 +1,8 @@
 // Reads the result of a job at fal. COMPLETED means only that the job ended: status and body of the result tell
 // whether it succeeded, and a black image with an NSFW flag is a content refusal.
 import { z } from "zod";
-import type { Fault } from "../../faults.ts";
-import type { Task } from "../../kit/operation.ts";
+import type { Task } from "../../contract/operation.ts";
+import type { Fault } from "../../faults/faults.ts";
 import { contentRefused, inputRejected, jobFailed, providerFault } from "../call-provider.ts";
 import { parseLanguageResult } from "../language-tasks.ts";
 import type { JobDone, ProviderOutput, Ticket } from "../provider.ts";

@@ -1,6 +1,6 @@
 // Classifies errors of the Gemini API. Status 429 covers both per-minute and per-day quotas, so the details decide.
 import { z } from "zod";
-import type { Fault } from "../../faults.ts";
+import type { Fault } from "../../faults/faults.ts";
 import { modelUnavailable, providerBusy } from "../call-provider.ts";
 
 const Detail = z.object({

@@ -1,10 +1,11 @@
 // The offers of the Gemini API. The models that our model names refer to are retired; their successor serves all of
 // them.
-import type { Task } from "../../kit/operation.ts";
-import { SAMPLING_PARAMETERS, WEIGHT_PARAMETERS } from "../../kit/task-parameters.ts";
+import type { Task } from "../../contract/operation.ts";
+import { SAMPLING_PARAMETERS, WEIGHT_PARAMETERS } from "../../contract/task-parameters.ts";
 import { DESCRIBE_PARAMETERS, ENHANCE_PARAMETERS } from "../language-tasks.ts";
 import { asAspectRatio, declareParameters, replacing } from "../parameter-support.ts";
 import type { Offer, OfferParameters } from "../provider.ts";
+import { type OfferSpec, withPublishedPrices } from "../with-published-prices.ts";
 
 const RATIOS = [
   ...["1:1", "2:3", "3:2", "3:4", "4:3", "4:5", "5:4", "9:16", "16:9", "21:9"],
@@ -22,12 +23,11 @@ const EDIT = declareParameters("image.edit", {
   ignores: ["seed"],
 });
 
-type ImageOfferSpec = Pick<Offer, "task" | "model" | "parameters"> & Partial<Offer>;
+type ImageOfferSpec = Pick<Offer, "task" | "model" | "parameters"> & Partial<OfferSpec>;
 
-const imageOffer = (spec: ImageOfferSpec): Offer => ({
+const imageOffer = (spec: ImageOfferSpec): OfferSpec => ({
   upstreamModel: "gemini-nano-banana-2.1",
   recovery: "none",
-  price: 0.0336,
   latency: "usual",
   synchronousSeconds: 180,
   preference: 40,
@@ -36,13 +36,11 @@ const imageOffer = (spec: ImageOfferSpec): Offer => ({
   equivalence: "nano-banana",
   ...spec,
 });
-const textOffer = (task: Task, equivalence: string, parameters: OfferParameters): Offer => ({
+const textOffer = (task: Task, equivalence: string, parameters: OfferParameters): OfferSpec => ({
   task,
   model: `${equivalence}-default`,
   upstreamModel: "gemini-3.8-flash",
   recovery: "none",
-  price: null,
-  per: "call",
   latency: "quick",
   synchronousSeconds: 120,
   preference: 40,
@@ -61,7 +59,7 @@ const { equivalence: _, ...byTags } = imageOffer({
   }),
 });
 
-export const geminiOffers: Offer[] = [
+export const geminiOffers: Offer[] = withPublishedPrices("gemini", [
   imageOffer({ task: "image.generate", model: "nanobanana", parameters: GENERATE }),
   imageOffer({ task: "image.generate", model: "gemini-2.5", parameters: GENERATE }),
   imageOffer({ task: "image.generate", model: "vendorb-imagen4", parameters: GENERATE }),
@@ -70,4 +68,4 @@ export const geminiOffers: Offer[] = [
   byTags,
   textOffer("image.describe", "describe", DESCRIBE_PARAMETERS),
   textOffer("prompt.enhance", "enhance", ENHANCE_PARAMETERS),
-];
+]);

@@ -1,5 +1,5 @@
 // Builds the prompt for Gemini, which has no fields for masks, references and negative prompts.
-import type { Job } from "../../kit/operation.ts";
+import type { Job } from "../../contract/operation.ts";
 
 type PromptParts = Pick<
   Job<unknown>,

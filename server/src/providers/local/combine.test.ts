@@ -8,7 +8,7 @@ import {
   outputBytes,
 } from "../../../test/support/ascii-images.ts";
 import { runPixelTask } from "../../../test/support/isolated-pixels.ts";
-import type { JsonObject } from "../../kit/schemas/run.ts";
+import type { JsonObject } from "../../contract/schemas/run.ts";
 import { local } from "../local.ts";
 import type { JobDone, ProviderContext } from "../provider.ts";
 

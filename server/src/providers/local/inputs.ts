@@ -1,6 +1,6 @@
 // Reads the input files of a job. Encoded files are small compared to their pixels, so all of them are read at once.
-import type { Job } from "../../kit/operation.ts";
-import type { JsonObject } from "../../kit/schemas/run.ts";
+import type { Job } from "../../contract/operation.ts";
+import type { JsonObject } from "../../contract/schemas/run.ts";
 import type { Asset } from "../provider.ts";
 
 type LocalFiles = {

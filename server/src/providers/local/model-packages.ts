@@ -1,4 +1,4 @@
-// Finds the local models and their runtimes, which `npm run models:install` downloads. They are not needed to build,
+// Finds the local models and their runtimes, which `npm run models -- install` downloads. They are not needed to build,
 // check or start Gesso.
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -32,7 +32,7 @@ export type Session = {
   outputNames: string[];
   run(feeds: Record<string, Tensor>): Promise<Record<string, Tensor>>;
 };
-export type Runtime = {
+export type ModelRuntime = {
   InferenceSession: { create(model: string | Uint8Array, options: object): Promise<Session> };
   Tensor: new (type: "float32", data: Float32Array, shape: number[]) => Tensor;
 };

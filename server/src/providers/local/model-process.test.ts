@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { afterEach, expect, it } from "vitest";
 import { until } from "../../../test/support/until.ts";
-import type { JsonObject } from "../../kit/schemas/run.ts";
+import type { JsonObject } from "../../contract/schemas/run.ts";
 import { readProviderFailure } from "../call-provider.ts";
 import { createModelProcess } from "./model-process.ts";
 

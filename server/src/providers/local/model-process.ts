@@ -2,19 +2,19 @@
 // starts with the first job, does one job at a time, and ends when idle.
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { chooseSandbox } from "../../images/choose-sandbox.ts";
-import type { DecoderProcess } from "../../images/decoder-process.ts";
-import type { DecoderMessage } from "../../images/decoder-protocol.ts";
-import { decoderSandboxProfiles, describeIsolationProblem } from "../../images/decoder-sandbox.ts";
-import { joinParts } from "../../images/pixel-tasks.ts";
-import type { Clock, Timer } from "../../kit/clock.ts";
-import type { JsonObject } from "../../kit/schemas/run.ts";
-import { systemClock } from "../../kit/system-clock.ts";
+import type { JsonObject } from "../../contract/schemas/run.ts";
+import { chooseSandbox } from "../../files/images/choose-sandbox.ts";
+import type { DecoderProcess } from "../../files/images/decoder-process.ts";
+import type { DecoderMessage } from "../../files/images/decoder-protocol.ts";
+import { decoderSandboxProfiles, describeIsolationProblem } from "../../files/images/decoder-sandbox.ts";
+import { joinParts } from "../../files/images/pixel-tasks.ts";
+import type { Clock, Timer } from "../../runtime/clock.ts";
+import { systemClock } from "../../runtime/system-clock.ts";
 import { jobFailed, providerFault } from "../call-provider.ts";
 import { exceedsLimit, HOLE_TOO_LARGE, rejectInput } from "./local-task.ts";
 
 export type ModelName = "isnet" | "telea" | "esrgan";
-export type ModelRequest = {
+export type LocalModelTask = {
   image: Uint8Array;
   mask: Uint8Array | undefined;
   options: JsonObject;
@@ -22,7 +22,7 @@ export type ModelRequest = {
   mostMaskedPixels?: number | undefined;
 };
 /** A loaded model: image in, image out. */
-export type OpenModel = (request: ModelRequest) => Promise<Uint8Array>;
+export type OpenModel = (request: LocalModelTask) => Promise<Uint8Array>;
 
 export type ModelLimits = {
   /** Limit of the JavaScript heap, which Node enforces. */
@@ -73,7 +73,7 @@ export function createModelProcess(name: ModelName, options: ModelProcessOptions
     model = undefined;
   };
 
-  const perform = async (request: ModelRequest, seconds: number): Promise<Uint8Array> => {
+  const perform = async (request: LocalModelTask, seconds: number): Promise<Uint8Array> => {
     idle?.stop();
     model ??= await start();
     try {
@@ -88,7 +88,7 @@ export function createModelProcess(name: ModelName, options: ModelProcessOptions
 
   return {
     /** Waiting and work together take at most this many seconds. */
-    async perform(request: ModelRequest, seconds: number): Promise<Uint8Array> {
+    async perform(request: LocalModelTask, seconds: number): Promise<Uint8Array> {
       const beginning = clock.monotonic();
       const before = last;
       let leave = () => {};
@@ -124,13 +124,13 @@ async function turn(before: Promise<unknown>, seconds: number, clock: Clock): Pr
 
 const OUT_OF_MEMORY = /out of memory|allocation failed|bad_alloc|cannot allocate memory/i;
 
-type RequestLimits = { seconds: number; mostMegabytes: number; clock: Clock };
+type ModelTaskLimits = { seconds: number; mostMegabytes: number; clock: Clock };
 
 /** The reply of the process, or why there is none. */
 async function requestWithin(
   model: DecoderProcess,
-  { image, mask, ...header }: ModelRequest,
-  { seconds, mostMegabytes, clock }: RequestLimits,
+  { image, mask, ...header }: LocalModelTask,
+  { seconds, mostMegabytes, clock }: ModelTaskLimits,
 ): Promise<DecoderMessage | Error> {
   const { promise: excess, resolve } = Promise.withResolvers<"excess">();
   const watch = clock.every(watchMilliseconds, () => {

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import sharp from "sharp";
 import { afterAll, expect, it } from "vitest";
 import { assetFromBytes, imageFromLetters } from "../../../test/support/ascii-images.ts";
+import { FREE } from "../../prices/price.ts";
 import { providers } from "../all.ts";
 import { readProviderFailure } from "../call-provider.ts";
 import type { ProviderContext } from "../provider.ts";
@@ -42,7 +43,7 @@ it("offers only tasks that run on a CPU, free of charge and repeatable", () => {
     ["image.remove", "remove-default", "telea"],
     ["image.upscale", "upscale-default", "esrgan"],
   ]);
-  expect(localModels.offers.every(({ price, recovery }) => price === 0 && recovery === "free")).toBe(true);
+  expect(localModels.offers.every(({ price, recovery }) => price === FREE && recovery === "free")).toBe(true);
 });
 
 it("states its limits, and is equivalent to the offers of other providers", () => {

@@ -1,8 +1,9 @@
-// Local models that run on a CPU. They are disabled until `npm run models:install` has downloaded them. Each model
+// Local models that run on a CPU. They are disabled until `npm run models -- install` has downloaded them. Each model
 // runs in a process of its own.
 import { z } from "zod";
-import { Fault } from "../../faults.ts";
-import { readImageSize } from "../../images/image-size.ts";
+import { Fault } from "../../faults/faults.ts";
+import { readImageSize } from "../../files/images/image-size.ts";
+import { FREE } from "../../prices/price.ts";
 import { declareParameters, honourAll } from "../parameter-support.ts";
 import { defineProvider, type Offer } from "../provider.ts";
 import { readInputs } from "./inputs.ts";
@@ -16,14 +17,14 @@ const LocalModelsEnv = z
       .string()
       .optional()
       .describe(
-        "Directory of the local models that `npm run models:install` downloads. Default: .gesso/models in the working directory",
+        "Directory of the local models that `npm run models -- install` downloads. Default: .gesso/models in the working directory",
       ),
   })
   .refine((env) => areModelsInstalled(modelsFolder(env.LOCAL_MODELS_DIR)), "the local models are not installed");
 
 type LocalOffer = Offer & { upstreamModel: ModelName };
 
-const FREE = { recovery: "free", price: 0 } as const;
+const FREE_WORK = { recovery: "free", price: FREE } as const;
 
 /** What two CPU cores finish within the submission timeout. */
 const MAX_UPSCALED_PIXELS = 1_100_000;
@@ -32,7 +33,7 @@ const MAX_MASKED_PIXELS = 4_000_000;
 
 const offers: LocalOffer[] = [
   {
-    ...FREE,
+    ...FREE_WORK,
     task: "image.remove-background",
     model: "remove-background-default",
     upstreamModel: "isnet",
@@ -41,7 +42,7 @@ const offers: LocalOffer[] = [
     parameters: honourAll("image.remove-background"),
   },
   {
-    ...FREE,
+    ...FREE_WORK,
     task: "image.remove",
     model: "remove-default",
     upstreamModel: "telea",
@@ -55,7 +56,7 @@ const offers: LocalOffer[] = [
     supports: (job) => job.mask !== undefined,
   },
   {
-    ...FREE,
+    ...FREE_WORK,
     task: "image.upscale",
     model: "upscale-default",
     upstreamModel: "esrgan",

@@ -1,9 +1,10 @@
 // The offers of OpenAI. It retires its models within one or two years.
-import type { Task } from "../../kit/operation.ts";
-import { SAMPLING_PARAMETERS, WEIGHT_PARAMETERS } from "../../kit/task-parameters.ts";
+import type { Task } from "../../contract/operation.ts";
+import { SAMPLING_PARAMETERS, WEIGHT_PARAMETERS } from "../../contract/task-parameters.ts";
 import { DESCRIBE_PARAMETERS, ENHANCE_PARAMETERS } from "../language-tasks.ts";
 import { asSize, declareParameters, unlessWith } from "../parameter-support.ts";
 import type { Offer, OfferLimits, OfferParameters } from "../provider.ts";
+import { type OfferSpec, withPublishedPrices } from "../with-published-prices.ts";
 
 const ANY_SIZE: OfferLimits = {
   sides: { most: 3840, step: 16, leastPixels: 655_360, mostPixels: 8_294_400, mostRatio: 3 },
@@ -31,23 +32,20 @@ const REMOVE = declareParameters("image.remove", {
 
 type ImageOfferSpec = { task: Task; model: string; preference: number; equivalence: string };
 
-const imageOffer = (upstreamModel: string, sizes: OfferLimits, row: ImageOfferSpec): Offer => ({
+const imageOffer = (upstreamModel: string, sizes: OfferLimits, row: ImageOfferSpec): OfferSpec => ({
   ...row,
   upstreamModel,
   recovery: "none",
-  price: null,
   latency: "usual",
   synchronousSeconds: 300,
   limits: { ...IMAGE_LIMITS, ...sizes },
   parameters: row.task === "image.edit" ? EDIT : GENERATE,
 });
-const textOffer = (task: Task, equivalence: string, parameters: OfferParameters): Offer => ({
+const textOffer = (task: Task, equivalence: string, parameters: OfferParameters): OfferSpec => ({
   task,
   model: `${equivalence}-default`,
   upstreamModel: "gpt-5.6-luna",
   recovery: "none",
-  price: null,
-  per: "call",
   latency: "quick",
   synchronousSeconds: 120,
   preference: 50,
@@ -58,7 +56,7 @@ const textOffer = (task: Task, equivalence: string, parameters: OfferParameters)
 const vendora = (task: Task, preference: number) => ({ task, model: "vendora", preference, equivalence: "gpt-image" });
 const CURRENT_MODEL = "gpt-image-2.5-flare";
 const PREVIOUS_MODEL = "gpt-image-1.5";
-export const openaiOffers: Offer[] = [
+export const openaiOffers: Offer[] = withPublishedPrices("openai", [
   imageOffer(CURRENT_MODEL, ANY_SIZE, vendora("image.generate", 40)),
   imageOffer(PREVIOUS_MODEL, THREE_SIZES, vendora("image.generate", 60)),
   imageOffer(CURRENT_MODEL, ANY_SIZE, vendora("image.edit", 40)),
@@ -82,4 +80,4 @@ export const openaiOffers: Offer[] = [
   },
   textOffer("image.describe", "describe", DESCRIBE_PARAMETERS),
   textOffer("prompt.enhance", "enhance", ENHANCE_PARAMETERS),
-];
+]);

@@ -1,6 +1,6 @@
 // Sizes in the format of OpenAI. With a mask, the aspect ratio of the image must stay, because the unmasked area is
 // restored afterwards.
-import type { Job } from "../../kit/operation.ts";
+import type { Job } from "../../contract/operation.ts";
 import { fitSize } from "../adjust-parameters.ts";
 import type { Offer } from "../provider.ts";
 

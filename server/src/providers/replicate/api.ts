@@ -22,6 +22,10 @@ export const Prediction = z.object({
   output: z.unknown().optional(),
   error: z.unknown().optional(),
   logs: z.string().nullish(),
+  metrics: z
+    .object({ predict_time: z.number().min(0).nullish() })
+    .nullish()
+    .catch(null),
   webhook: z.string().nullish(),
   source: z.string().nullish(),
   created_at: z.string().nullish(),

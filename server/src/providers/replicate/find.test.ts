@@ -5,7 +5,7 @@ import type { FakeVendor } from "../../../test/fake-vendors/fake-vendor.ts";
 import { createFakeProviderContext } from "../../../test/fake-vendors/provider-context.ts";
 import { fakeReplicate as kit, startFakeReplicate } from "../../../test/fake-vendors/replicate.ts";
 import { createSampleJob } from "../../../test/fake-vendors/sample-jobs.ts";
-import type { Fault } from "../../faults.ts";
+import type { Fault } from "../../faults/faults.ts";
 import { readProviderFailure } from "../call-provider.ts";
 import type { ProviderContext } from "../provider.ts";
 import { replicate } from "../replicate.ts";
@@ -100,7 +100,7 @@ describe("if the list contains no callback URLs", () => {
     await shy.close();
   });
 
-  it("and no prediction contains one either, the outcome stays unknown", async () => {
+  it("and none of the predictions contains one, the outcome stays unknown", async () => {
     const { shy, there } = await at("never");
     for (const callbackUrl of [CALLBACK, another]) {
       const looked = await thrownBy(replicate.findJob!(there(callbackUrl)));

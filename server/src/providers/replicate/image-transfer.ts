@@ -1,7 +1,7 @@
 // Sends images to Replicate: inline if they are small, otherwise by URL.
 import { z } from "zod";
-import type { PixelTask } from "../../images/pixel-tasks.ts";
-import type { JsonObject } from "../../kit/schemas/run.ts";
+import type { JsonObject } from "../../contract/schemas/run.ts";
+import type { PixelTask } from "../../files/images/pixel-tasks.ts";
 import { callProvider } from "../call-provider.ts";
 import { convertImage } from "../convert-image.ts";
 import type { Asset } from "../provider.ts";

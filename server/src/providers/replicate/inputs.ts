@@ -1,6 +1,6 @@
 // Builds the inputs of Replicate's models, one function per model.
-import type { Job } from "../../kit/operation.ts";
-import type { JsonObject } from "../../kit/schemas/run.ts";
+import type { Job } from "../../contract/operation.ts";
+import type { JsonObject } from "../../contract/schemas/run.ts";
 import type { Asset } from "../provider.ts";
 import type { ReplicateImage } from "./image-transfer.ts";
 

@@ -1,16 +1,17 @@
 // The offers of Replicate. Fields and limits are from the pages of the models; prices are only shown there, not in the
 // API.
 
+import { FLUX_KONTEXT_ASPECT_RATIOS } from "../../contract/models.ts";
 import {
   CUSTOM_MODEL_PARAMETERS,
   FRAME_PARAMETERS,
   LORA_PAIR_PARAMETERS,
   SAMPLING_PARAMETERS,
   WEIGHT_PARAMETERS,
-} from "../../kit/task-parameters.ts";
-import { FLUX_KONTEXT_ASPECT_RATIOS } from "../../models.ts";
+} from "../../contract/task-parameters.ts";
 import { asAspectRatio, declareParameters, seedBelow, unlessWith, within } from "../parameter-support.ts";
 import type { Offer } from "../provider.ts";
+import { type OfferSpec, withPublishedPrices } from "../with-published-prices.ts";
 import {
   character,
   fluxDev,
@@ -56,14 +57,13 @@ const SEEDLESS_EDIT = declareParameters("image.edit", {
   excludes: ["mask"],
 });
 
-const offer = (spec: Omit<Offer, "recovery" | "price">): Offer => ({
+const offer = (spec: Omit<OfferSpec, "recovery">): OfferSpec => ({
   recovery: "find",
-  price: null,
   preference: 60,
   ...spec,
 });
 
-const banana = (task: Offer["task"], model: string): Offer =>
+const banana = (task: Offer["task"], model: string): OfferSpec =>
   offer({
     task,
     model,
@@ -74,7 +74,7 @@ const banana = (task: Offer["task"], model: string): Offer =>
     body: replicateNanoBananaInput,
   });
 
-const gpt = (task: Offer["task"]): Offer =>
+const gpt = (task: Offer["task"]): OfferSpec =>
   offer({
     task,
     model: "vendora",
@@ -86,7 +86,7 @@ const gpt = (task: Offer["task"]): Offer =>
     body: replicateGptImageInput,
   });
 
-const kontextMax = (spec: Pick<Offer, "task" | "model"> & Partial<Offer>): Offer =>
+const kontextMax = (spec: Pick<Offer, "task" | "model"> & Partial<OfferSpec>): OfferSpec =>
   offer({
     upstreamModel: "black-forest-labs/flux-kontext-max",
     limits: { ratios: FLUX_KONTEXT_ASPECT_RATIOS, images: 1, count: 1, mask: false },
@@ -95,7 +95,7 @@ const kontextMax = (spec: Pick<Offer, "task" | "model"> & Partial<Offer>): Offer
     ...spec,
   });
 
-const reframe = (model: string): Offer =>
+const reframe = (model: string): OfferSpec =>
   offer({
     task: "image.reframe",
     model,
@@ -114,7 +114,7 @@ const reframe = (model: string): Offer =>
     }),
   });
 
-export const replicateOffers: Offer[] = [
+export const replicateOffers: Offer[] = withPublishedPrices("replicate", [
   offer({
     task: "image.generate",
     model: "flux-dev",
@@ -300,7 +300,6 @@ export const replicateOffers: Offer[] = [
     task: "video.generate",
     model: "video-default",
     upstreamModel: "kwaivgi/kling-v2.1",
-    per: "second",
     limits: { durations: [5, 10], images: 1, count: 1 },
     latency: "slow",
     parameters: declareParameters("video.generate", {
@@ -314,4 +313,4 @@ export const replicateOffers: Offer[] = [
       duration: options?.duration,
     }),
   }),
-];
+]);

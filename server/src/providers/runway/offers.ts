@@ -1,8 +1,9 @@
 // The offers of Runway. Its `ratio` is a size in pixels, with a different list for each model. A credit costs one cent.
-import type { Job } from "../../kit/operation.ts";
-import { SAMPLING_PARAMETERS, WEIGHT_PARAMETERS } from "../../kit/task-parameters.ts";
+import type { Job } from "../../contract/operation.ts";
+import { SAMPLING_PARAMETERS, WEIGHT_PARAMETERS } from "../../contract/task-parameters.ts";
 import { asSize, declareParameters } from "../parameter-support.ts";
 import type { Asset, Offer, OfferParameters } from "../provider.ts";
+import { type OfferSpec, withPublishedPrices } from "../with-published-prices.ts";
 
 const IMAGE_SIZES: Record<string, Record<string, string>> = {
   "720p": {
@@ -48,13 +49,12 @@ const videoShape = ({ aspect_ratio = DEFAULT_RATIO, options }: Job<Asset>) => ({
 });
 
 /** A lost task cannot be looked up, because Runway stores no key of ours. */
-const offer = (spec: Omit<Offer, "recovery">): Offer => ({ recovery: "none", ...spec });
+const offer = (spec: Omit<OfferSpec, "recovery">): OfferSpec => ({ recovery: "none", ...spec });
 
-const video = (spec: Pick<Offer, "upstreamModel" | "price" | "preference" | "body">): Offer =>
+const video = (spec: Pick<Offer, "upstreamModel" | "preference" | "body">): OfferSpec =>
   offer({
     task: "video.generate",
     model: "video-default",
-    per: "second",
     latency: "slow",
     limits: { ratios: Object.keys(VIDEO_SIZES), durations: SECONDS, images: 1, count: 1, prompt: MAX_PROMPT_LENGTH },
     parameters: declareParameters("video.generate", {
@@ -78,12 +78,11 @@ const GPT_EDIT = declareParameters("image.edit", {
   excludes: ["mask"],
 });
 
-const gpt = (task: Offer["task"], parameters: OfferParameters): Offer =>
+const gpt = (task: Offer["task"], parameters: OfferParameters): OfferSpec =>
   offer({
     task,
     model: "vendora",
     upstreamModel: "gpt_image_2",
-    price: null,
     preference: 60,
     equivalence: "gpt-image",
     latency: "slow",
@@ -95,13 +94,11 @@ const gpt = (task: Offer["task"], parameters: OfferParameters): Offer =>
     }),
   });
 
-export const runwayOffers: Offer[] = [
+export const runwayOffers: Offer[] = withPublishedPrices("runway", [
   offer({
     task: "image.reference",
     model: "reference-default",
     upstreamModel: "gen4_image",
-    // Price for 1080p; 720p costs 0.05.
-    price: 0.08,
     preference: 40,
     equivalence: "gen4-image",
     limits: { ratios: Object.keys(VIDEO_SIZES), images: 3, count: 1, prompt: MAX_PROMPT_LENGTH },
@@ -113,14 +110,13 @@ export const runwayOffers: Offer[] = [
         IMAGE_SIZES[String(options?.resolution ?? "1080p")]?.[aspect_ratio] ?? IMAGE_SIZES["1080p"]?.[DEFAULT_RATIO],
     }),
   }),
-  video({ upstreamModel: "gen4_turbo", price: 0.05, preference: 50 }),
+  video({ upstreamModel: "gen4_turbo", preference: 50 }),
   video({
     upstreamModel: "gen4.5",
-    price: 0.12,
     preference: 60,
     // The model needs a prompt.
     body: (job) => ({ ...videoShape(job), promptText: job.prompt || "The scene comes to life" }),
   }),
   gpt("image.generate", GPT_GENERATE),
   gpt("image.edit", GPT_EDIT),
-];
+]);

@@ -1,8 +1,8 @@
 // The fal adapter with a fake vendor, for its tests: submit, wait for the end, and catch errors.
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach } from "vitest";
-import type { Fault } from "../../../src/faults.ts";
-import type { Job } from "../../../src/kit/operation.ts";
+import type { Job } from "../../../src/contract/operation.ts";
+import type { Fault } from "../../../src/faults/faults.ts";
 import { adjustParameters } from "../../../src/providers/adjust-parameters.ts";
 import { readProviderFailure } from "../../../src/providers/call-provider.ts";
 import { fal } from "../../../src/providers/fal.ts";

@@ -84,7 +84,7 @@ export const credentials: ThreatSection = {
         "server/test/webhooks/secret-leaks.test.ts": [
           "is nowhere: responses, rows, logs, messages, or files of the engine",
         ],
-        "server/src/runs/record-request.test.ts": ["has no credential, callback URL or image"],
+        "server/src/runs/attempt/record-request.test.ts": ["has no credential, callback URL or image"],
       },
     },
     {

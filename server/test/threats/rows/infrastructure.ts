@@ -25,7 +25,9 @@ export const infrastructure: ThreatSection = {
       control: "the program does not start with them",
       kind: "control and test",
       tests: {
-        "server/src/config.test.ts": ["refuses bad configuration %i: %s is named, and its value is not printed"],
+        "server/src/settings/config.test.ts": [
+          "refuses bad configuration %i: %s is named, and its value is not printed",
+        ],
       },
     },
     {
@@ -36,7 +38,7 @@ export const infrastructure: ThreatSection = {
       control: "the operator runs Gesso without privileges",
       kind: "by configuration",
       reason:
-        "The image runs as an unprivileged user with a read-only file system; `npm run drill:stack` starts it so. Without it, do the same: Gesso writes only to `STORAGE_DIR`, `SPOOL_DIR` and the temporary folder.",
+        "The image runs as an unprivileged user with a read-only file system; `npm run drill -- stack` starts it so. Without it, do the same: Gesso writes only to `STORAGE_DIR`, `SPOOL_DIR` and the temporary folder.",
     },
     {
       id: "T118",

@@ -159,12 +159,12 @@ export const outbound: ThreatSection = {
         "the size of an MP4 is read from memory by a library that opens no file; the program that extracts frames gets one file and has no network, no other file and no environment",
       kind: "control and test",
       tests: {
-        "server/src/images/inspect-video.test.ts": [
+        "server/src/files/images/inspect-video.test.ts": [
           "has its size read if it is a valid MP4",
           "of another format is refused",
           "that refers to other files, or is no video, is refused: %j",
         ],
-        "server/src/images/video-frames.test.ts": [
+        "server/src/files/images/video-frames.test.ts": [
           "has no environment variables, no network, and cannot read files or the server",
         ],
       },

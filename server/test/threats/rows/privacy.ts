@@ -16,7 +16,7 @@ export const privacy: ThreatSection = {
         "server/test/scenarios/provenance.test.ts": [
           "is trusted by the C2PA project's own package, and its ingredients are the run tree",
         ],
-        "server/src/provenance/settings.test.ts": [
+        "server/src/files/provenance/settings.test.ts": [
           "outputs are signed with a certificate, marked without one, and as they are only if the operator says so",
         ],
       },
@@ -43,7 +43,7 @@ export const privacy: ThreatSection = {
         "only one process has the key, and it reads no files of callers; the processes that ask it for signatures do not verify files that callers send; or a service or program of the operator signs",
       kind: "control and test",
       tests: {
-        "server/src/provenance/provenance-service.test.ts": [
+        "server/src/files/provenance/provenance-service.test.ts": [
           "no process of provenance has a secret of the server in its environment, and only one has the key",
           "a process that has read a file of a caller never signs",
           "an operator's program signs with a key that Gesso does not have",

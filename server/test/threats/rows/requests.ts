@@ -29,7 +29,7 @@ export const requests: ThreatSection = {
       kind: "control and test",
       tests: {
         [MALFORMED]: ["with invalid text is refused, and unusual text is returned unchanged"],
-        "server/src/kit/fields.test.ts": ["of 8,001 code points is too long"],
+        "server/src/contract/fields.test.ts": ["of 8,001 code points is too long"],
       },
     },
     {
@@ -55,7 +55,7 @@ export const requests: ThreatSection = {
           "with a name twice has the last of the two values, in the request as in what is stored",
         ],
         "server/src/http/json-scanner.test.ts": ["refuses many values within their first chunks"],
-        "server/src/kit/fields.test.ts": [
+        "server/src/contract/fields.test.ts": [
           "has at most 64 keys",
           "has at most 16 KiB as compact JSON, counted in bytes",
         ],
@@ -169,7 +169,7 @@ export const requests: ThreatSection = {
         "server/test/access/error-bodies.test.ts": [
           "… injected faults return a code of the catalogue, its message, and nothing of the cause",
         ],
-        "server/src/faults.test.ts": ["has its cause for the log and not in the body"],
+        "server/src/faults/faults.test.ts": ["has its cause for the log and not in the body"],
         "server/test/conformance/errors.test.ts": [
           "[ERR-013] has one of a few codes, and nothing of the provider's own message",
         ],

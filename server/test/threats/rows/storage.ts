@@ -12,7 +12,7 @@ export const storage: ThreatSection = {
       control: "a URL has a signature over file and type",
       kind: "control and test",
       tests: {
-        "server/src/storage/asset-urls.test.ts": [
+        "server/src/files/storage/asset-urls.test.ts": [
           "no single changed bit verifies, in the signature or in the asset ID",
           "random changes of a URL never give a valid one",
         ],
@@ -37,7 +37,7 @@ export const storage: ThreatSection = {
       control: "Gesso creates buckets without a public policy",
       kind: "control and test",
       tests: {
-        "server/src/storage/object-storage.test.ts": [
+        "server/src/files/storage/object-storage.test.ts": [
           "refuses requests without a credential: none reads, lists, writes or deletes",
         ],
       },
@@ -66,7 +66,7 @@ export const storage: ThreatSection = {
         "server/test/scenarios/malformed-requests.test.ts": [
           "can have any file name: it is never a path, and no name is refused",
         ],
-        "server/src/runs/retention.test.ts": ["are only objects with a Gesso name"],
+        "server/src/runs/upkeep/retention.test.ts": ["are only objects with a Gesso name"],
       },
     },
     {

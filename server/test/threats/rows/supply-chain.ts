@@ -51,7 +51,7 @@ export const supplyChain: ThreatSection = {
       control: "mutation testing of the security-critical code",
       kind: "by configuration",
       reason:
-        "`npm run mutation` and `npm run plants` change the code and expect a failing test. Both take hours, so they run before a release and not with `npm test`.",
+        "`npm run proof -- mutation` and `npm run proof -- plants` change the code and expect a failing test. Both take hours, so they run before a release and not with `npm test`.",
       tests: { "server/test/plants/planted-faults.test.ts": ["the planted fault $name applies to the code"] },
     },
   ],

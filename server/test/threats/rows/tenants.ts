@@ -31,9 +31,7 @@ export const tenants: ThreatSection = {
           "shows nothing to a statement without a tenant, nor with one that does not exist",
           "sees that tenant alone, with two of them interleaved on five connections, and leaves nothing behind",
         ],
-        "server/test/access/isolation.test.ts": [
-          "are rejected by row-level security alone, and the test detects when that is off too",
-        ],
+        "server/test/access/isolation.test.ts": ["are rejected by row-level security alone, and not once it is off"],
       },
     },
     {
@@ -80,7 +78,7 @@ export const tenants: ThreatSection = {
         "server/test/scenarios/custom-models.test.ts": [
           "fails all … of them with model_not_found, asks no vendor, and costs nothing",
         ],
-        "server/src/runs/custom-models.test.ts": [
+        "server/src/runs/accept/custom-models.test.ts": [
           "is refused if access was revoked, unless something was already sent",
         ],
       },

@@ -2,7 +2,7 @@
 import type { ThreatSection } from "../threat.ts";
 
 const IMAGES = "server/test/scenarios/untrusted-images.test.ts";
-const DECODER = "server/src/images/image-decoder.test.ts";
+const DECODER = "server/src/files/images/image-decoder.test.ts";
 const FORMS = "server/test/scenarios/malformed-requests.test.ts";
 
 export const uploads: ThreatSection = {
@@ -46,7 +46,7 @@ export const uploads: ThreatSection = {
       kind: "control and test",
       tests: {
         [DECODER]: ["a colour profile that decompresses without end"],
-        "server/src/images/image-decoder-normalize.test.ts": [
+        "server/src/files/images/image-decoder-normalize.test.ts": [
           "that decompresses without end is refused, and a small amount of it is removed",
         ],
       },
@@ -60,14 +60,14 @@ export const uploads: ThreatSection = {
         "only the loaders of JPEG, PNG and WebP are enabled; Gesso does not start with libvips below 8.18; decoders run in restricted processes",
       kind: "control and test",
       tests: {
-        "server/src/images/library-version.test.ts": [
+        "server/src/files/images/library-version.test.ts": [
           "names a decoding library that is too old or unknown, and no other",
         ],
         "server/test/threats/image-payloads.test.ts": [
           "the decoding library in use is one that the server starts with",
         ],
         [DECODER]: ["415 unsupported_image_format", "other formats are also disabled in the decoder itself"],
-        "server/src/images/decoder-pool.test.ts": [
+        "server/src/files/images/decoder-pool.test.ts": [
           "that dies fails only its image: the next one is decoded by another process",
         ],
       },
@@ -131,7 +131,9 @@ export const uploads: ThreatSection = {
           "results in sRGB images without metadata, trailing bytes or scripts",
           "turns all eight orientations upright",
         ],
-        "server/src/images/image-decoder-normalize.test.ts": ["is removed from a %s, and the pixels stay identical"],
+        "server/src/files/images/image-decoder-normalize.test.ts": [
+          "is removed from a %s, and the pixels stay identical",
+        ],
       },
     },
     {
@@ -202,7 +204,7 @@ export const uploads: ThreatSection = {
           "A form for which there is no space is refused while it arrives, and one of another tenant is accepted",
           "A form counts until its files are deleted, and a refused one does not",
         ],
-        "server/src/runs/file-turns.test.ts": [
+        "server/src/runs/sources/file-turns.test.ts": [
           "Files that fit into memory together begin at once, and others when there is space again",
           "A tenant with one file waits for one file of a tenant that sent many, not for all of them",
         ],
@@ -256,13 +258,13 @@ export const uploads: ThreatSection = {
       control: "masks become 8-bit greyscale in the size of their image; a mask of another shape is refused",
       kind: "control and test",
       tests: {
-        "server/src/images/isolated/normalize-mask.test.ts": [
+        "server/src/files/images/isolated/normalize-mask.test.ts": [
           "are reduced from 16 to 8 bits",
           "can have a palette",
           "a damaged mask is distinguished from an internal error",
           "are scaled with hard edges if they are black and white",
         ],
-        "server/src/runs/check-mask.test.ts": ["may have another size than its image, but not another shape"],
+        "server/src/runs/sources/check-mask.test.ts": ["may have another size than its image, but not another shape"],
       },
     },
     {

@@ -9,9 +9,17 @@ export const webhooks: ThreatSection = {
       asset: "internal network",
       entry: "webhook URLs",
       threat: "a URL leads to an internal host, at once or later",
-      control: "`https` only by default; the rules of URL fetching apply when the URL is set and at each delivery",
+      control:
+        "`https` only by default; the rules of URL fetching apply when the URL is set and at each delivery; the own machine " +
+        "is reached in development only, and a server that others can reach refuses to start with that setting",
       kind: "control and test",
       tests: {
+        "server/src/settings/config.test.ts": [
+          "refuses bad configuration %i: %s is named, and its value is not printed",
+        ],
+        "server/src/webhooks/create-webhook-service.test.ts": [
+          "sends to this machine if it is a development environment, but neither to its own port nor to a name of elsewhere",
+        ],
         "server/test/webhooks/ssrf.test.ts": [
           "that is statically invalid creates neither a run nor a webhook, and no DNS query is sent",
           "whose name, redirect or response is the attack gets messages without a connection to an internal host",
@@ -113,7 +121,7 @@ export const webhooks: ThreatSection = {
       control: "16 to 255 bytes, or 24 to 64 bytes in base64",
       kind: "control and test",
       tests: {
-        "server/src/kit/fields.test.ts": [
+        "server/src/contract/fields.test.ts": [
           "has a minimum and a maximum length",
           "is a key of 24 to 64 bytes in base64 if it begins with whsec_",
         ],
@@ -188,7 +196,7 @@ export const webhooks: ThreatSection = {
       kind: "control and test",
       tests: {
         "server/test/scenarios/run-lifecycle.test.ts": ["calls back before it has responded: the run completes once"],
-        "server/src/runs/finish.test.ts": ["changes nothing the second time"],
+        "server/src/runs/outputs/finish.test.ts": ["changes nothing the second time"],
       },
     },
   ],

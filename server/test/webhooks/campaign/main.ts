@@ -1,5 +1,5 @@
-// `npm run chaos:webhooks`: checks that every message arrives, whatever receivers do and whichever process is killed;
-// that the retry schedule is followed on the real engine; and that a dead receiver does not delay another.
+// `npm run proof -- webhooks`: checks that every message arrives, whatever receivers do and whichever process is
+// killed; that the retry schedule is followed on the real engine; and that a dead receiver does not delay another.
 import { isShort, runCampaign } from "../../support/campaign.ts";
 import { retryScheduleCampaign } from "./retry-schedule.ts";
 import { senderKillCampaign } from "./sender-kills.ts";

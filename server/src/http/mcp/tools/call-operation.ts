@@ -1,8 +1,8 @@
 // Calls an operation for which there is no tool. Streams and file uploads cannot be called by tools.
 import { z } from "zod";
-import { Fault } from "../../../faults.ts";
-import type { Operation } from "../../../kit/operation.ts";
-import type { JsonObject } from "../../../kit/schemas/run.ts";
+import type { Operation } from "../../../contract/operation.ts";
+import type { JsonObject } from "../../../contract/schemas/run.ts";
+import { Fault } from "../../../faults/faults.ts";
 import { findOperation } from "../../../operations/all.ts";
 import { estimateRun } from "../../../operations/runs/estimate.ts";
 import { RunAnswer } from "../run-answer.ts";

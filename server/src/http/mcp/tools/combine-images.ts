@@ -1,5 +1,5 @@
 // Translates combine_images to the combine operation of the model, or to images.combine without a prompt.
-import type { Operation } from "../../../kit/operation.ts";
+import type { Operation } from "../../../contract/operation.ts";
 import { combineImages } from "../../../operations/images/combine.ts";
 import { combineGemini25 } from "../../../operations/images/combine-gemini25.ts";
 import { combineNanobanana } from "../../../operations/images/combine-nanobanana.ts";

@@ -1,8 +1,8 @@
 // Describes the operations of the contract for call_operation.
 import { z } from "zod";
-import { Fault } from "../../../faults.ts";
-import type { Operation } from "../../../kit/operation.ts";
-import type { JsonObject } from "../../../kit/schemas/run.ts";
+import type { Operation } from "../../../contract/operation.ts";
+import type { JsonObject } from "../../../contract/schemas/run.ts";
+import { Fault } from "../../../faults/faults.ts";
 import { findOperation, operations } from "../../../operations/all.ts";
 import { estimateRun } from "../../../operations/runs/estimate.ts";
 import { argumentsSchema, contentSchema, fieldOf, READS, type Tool, type ToolAnswer } from "../tool.ts";

@@ -1,11 +1,11 @@
 // Translates edit_image to the edit operation of the model.
-import type { Operation } from "../../../kit/operation.ts";
+import type { Operation } from "../../../contract/operation.ts";
 import { editFluxKontext } from "../../../operations/images/edit-flux-kontext.ts";
 import { editGemini25 } from "../../../operations/images/edit-gemini25.ts";
 import { editNanobanana } from "../../../operations/images/edit-nanobanana.ts";
 import { editVendora } from "../../../operations/images/edit-vendora.ts";
 import { defineRunTool, modelField } from "../run-tool.ts";
-import { definedFields, fieldOf, fieldsOf, type IsOffered, imageOf, type ToolRequest } from "../tool.ts";
+import { definedFields, fieldOf, fieldsOf, type IsOffered, imageOf, type ToolTranslation } from "../tool.ts";
 
 const OPERATIONS: Record<string, Operation> = {
   "gemini-2.5": editGemini25,
@@ -35,7 +35,7 @@ export const editImageTool = defineRunTool({
     model: modelField(OPERATIONS, "Model to use. A mask needs gemini-2.5 or vendora; flux-kontext-max edits only runs"),
   },
   required: ["image"],
-  translate({ image, mask, reference, output_index, model: wanted, ...input }, isOffered): ToolRequest {
+  translate({ image, mask, reference, output_index, model: wanted, ...input }, isOffered): ToolTranslation {
     const model = String(wanted ?? defaultModel(isOffered, mask !== undefined));
     const operation = OPERATIONS[model] ?? editGemini25;
     if (operation === editFluxKontext)

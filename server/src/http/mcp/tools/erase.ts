@@ -2,7 +2,7 @@
 import { generativeRemove } from "../../../operations/images/generative-remove.ts";
 import { maskImage } from "../../../operations/images/mask-image.ts";
 import { defineRunTool } from "../run-tool.ts";
-import { definedFields, fieldOf, fieldsOf, imageOf, type ToolRequest } from "../tool.ts";
+import { definedFields, fieldOf, fieldsOf, imageOf, type ToolTranslation } from "../tool.ts";
 
 export const eraseTool = defineRunTool({
   name: "erase",
@@ -16,7 +16,7 @@ export const eraseTool = defineRunTool({
     ...fieldsOf(generativeRemove, "remove_shadow", "multiple", "output_index"),
   },
   required: ["image"],
-  translate({ image, mask, output_index, ...input }): ToolRequest {
+  translate({ image, mask, output_index, ...input }): ToolTranslation {
     const source = imageOf(image, { output_index });
     if (mask === undefined)
       return {

@@ -1,6 +1,6 @@
 // Translates estimate to runs.estimate, for tools and for operations.
-import { Estimate } from "../../../kit/schemas/library.ts";
-import type { JsonObject } from "../../../kit/schemas/run.ts";
+import { Estimate } from "../../../contract/schemas/library.ts";
+import type { JsonObject } from "../../../contract/schemas/run.ts";
 import { estimateRun } from "../../../operations/runs/estimate.ts";
 import { dollars } from "../run-answer.ts";
 import { argumentsSchema, contentSchema, fieldOf, type IsOffered, READS, type Tool } from "../tool.ts";

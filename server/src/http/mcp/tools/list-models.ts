@@ -1,12 +1,19 @@
 // Translates list_models to catalogue.get, and keeps the preferred offers.
 import { z } from "zod";
-import { ModelCatalogue } from "../../../kit/schemas/catalogue.ts";
-import type { JsonObject } from "../../../kit/schemas/run.ts";
+import { ModelCatalogue } from "../../../contract/schemas/catalogue.ts";
+import type { JsonObject } from "../../../contract/schemas/run.ts";
 import { getCatalogue } from "../../../operations/catalogue/get.ts";
 import { argumentsSchema, contentSchema, READS, type Tool } from "../tool.ts";
 
 const Model = ModelCatalogue.shape.models.element;
-const Offer = Model.shape.offers.element.pick({ task: true, provider: true, price: true, per: true, latency: true });
+const Offer = Model.shape.offers.element.pick({
+  task: true,
+  provider: true,
+  price: true,
+  per: true,
+  at_most: true,
+  latency: true,
+});
 const ModelList = z.object({ models: z.array(Model.omit({ offers: true }).extend({ offers: z.array(Offer) })) });
 
 export const listModelsTool: Tool = {
@@ -24,11 +31,12 @@ export const listModelsTool: Tool = {
       // The offer that is used first for each task.
       offers: offers
         .filter(({ preferred }) => preferred)
-        .map(({ task, provider, price, per, latency }) => ({ task, provider, price, per, latency })),
+        .map(({ task, provider, price, per, at_most, latency }) => ({ task, provider, price, per, at_most, latency })),
     }));
     const lines = listed.map(({ model, offers }) => {
       const tasks = offers.map(
-        ({ task, price, per }) => `${task} ${price === null ? "price unknown" : `$${price} per ${per}`}`,
+        ({ task, price, per, at_most }) =>
+          `${task} ${price === null ? "price unknown" : `${at_most ? "at most " : ""}$${price} per ${per}`}`,
       );
       return `${model}: ${tasks.join(", ")}`;
     });

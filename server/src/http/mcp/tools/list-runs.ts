@@ -1,6 +1,6 @@
 // Translates list_runs to runs.list, and shortens its page for a model.
 import { z } from "zod";
-import { type JsonObject, Run, type RunPage } from "../../../kit/schemas/run.ts";
+import { type JsonObject, Run, type RunPage } from "../../../contract/schemas/run.ts";
 import { listRuns } from "../../../operations/runs/list.ts";
 import { argumentsSchema, contentSchema, fieldsOf, READS, type Tool } from "../tool.ts";
 

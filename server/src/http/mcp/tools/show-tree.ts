@@ -1,7 +1,7 @@
 // Translates show_tree to runs.tree, and draws the tree as text.
 import { z } from "zod";
-import { RunTree } from "../../../kit/schemas/library.ts";
-import type { JsonObject } from "../../../kit/schemas/run.ts";
+import { RunTree } from "../../../contract/schemas/library.ts";
+import type { JsonObject } from "../../../contract/schemas/run.ts";
 import { getRunTree } from "../../../operations/runs/tree.ts";
 import { dollars } from "../run-answer.ts";
 import { argumentsSchema, contentSchema, fieldsOf, READS, type Tool } from "../tool.ts";

@@ -3,10 +3,10 @@
 import { join } from "node:path";
 import sharp from "sharp";
 import { z } from "zod";
-import { type ImageSize, isStorableSize } from "../../../images/image-size.ts";
-import { type Box, type Pixels, readPixels, writePixels } from "../../../images/isolated/pixels.ts";
+import { type ImageSize, isStorableSize } from "../../../files/images/image-size.ts";
+import { type Box, type Pixels, readPixels, writePixels } from "../../../files/images/isolated/pixels.ts";
 import { rejectInput } from "../local-task.ts";
-import { type Runtime, requireFromFolder, SESSION_OPTIONS, type Session } from "../model-packages.ts";
+import { type ModelRuntime, requireFromFolder, SESSION_OPTIONS, type Session } from "../model-packages.ts";
 import type { OpenModel } from "../model-process.ts";
 import { readEsrgan } from "./esrgan-network.ts";
 
@@ -17,7 +17,7 @@ const tile = 192;
 const around = 12;
 
 export async function openEsrgan(folder: string): Promise<OpenModel> {
-  const runtime = requireFromFolder<Runtime>(folder, "onnxruntime-node");
+  const runtime = requireFromFolder<ModelRuntime>(folder, "onnxruntime-node");
   const sessions = new Map<number, Promise<Session>>();
   const sessionFor = (factor: number): Promise<Session> => {
     const network = join(folder, "node_modules/@upscalerjs/esrgan-slim/models", `x${factor}`);

@@ -2,16 +2,16 @@
 // pixel.
 import { join } from "node:path";
 import sharp from "sharp";
-import { cutLayer } from "../../../images/isolated/cut.ts";
-import { readPixels, writePixels } from "../../../images/isolated/pixels.ts";
-import { type Runtime, requireFromFolder, SESSION_OPTIONS } from "../model-packages.ts";
+import { cutLayer } from "../../../files/images/isolated/cut.ts";
+import { readPixels, writePixels } from "../../../files/images/isolated/pixels.ts";
+import { type ModelRuntime, requireFromFolder, SESSION_OPTIONS } from "../model-packages.ts";
 import type { OpenModel } from "../model-process.ts";
 
 const side = 1024;
 const count = side * side;
 
 export async function openIsnet(folder: string): Promise<OpenModel> {
-  const runtime = requireFromFolder<Runtime>(folder, "onnxruntime-node");
+  const runtime = requireFromFolder<ModelRuntime>(folder, "onnxruntime-node");
   const session = await runtime.InferenceSession.create(join(folder, "isnet.onnx"), SESSION_OPTIONS);
 
   return async ({ image }) => {

@@ -1,8 +1,8 @@
 // Removes the masked area and fills it from its surroundings (Telea's method in OpenCV). Pixels outside the mask stay
 // unchanged.
-import { blendPixels } from "../../../images/isolated/blend.ts";
-import { boundingBox } from "../../../images/isolated/cut.ts";
-import { type Box, type Pixels, readGrey, readPixels, writePixels } from "../../../images/isolated/pixels.ts";
+import { blendPixels } from "../../../files/images/isolated/blend.ts";
+import { boundingBox } from "../../../files/images/isolated/cut.ts";
+import { type Box, type Pixels, readGrey, readPixels, writePixels } from "../../../files/images/isolated/pixels.ts";
 import { HOLE_TOO_LARGE, rejectInput } from "../local-task.ts";
 import { requireFromFolder } from "../model-packages.ts";
 import type { OpenModel } from "../model-process.ts";

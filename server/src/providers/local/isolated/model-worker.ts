@@ -1,11 +1,11 @@
 // The program of a model process: reports the restrictions in effect, loads one model, then handles one request after
 // the other until its input ends.
 import { accessSync, constants } from "node:fs";
-import { Fault } from "../../../faults.ts";
-import { encodeDecoderMessage, readDecoderMessages } from "../../../images/decoder-protocol.ts";
-import { readSandboxStatus } from "../../../images/isolated/sandbox-status.ts";
-import { splitParts } from "../../../images/pixel-tasks.ts";
-import type { JsonObject } from "../../../kit/schemas/run.ts";
+import type { JsonObject } from "../../../contract/schemas/run.ts";
+import { Fault } from "../../../faults/faults.ts";
+import { encodeDecoderMessage, readDecoderMessages } from "../../../files/images/decoder-protocol.ts";
+import { readSandboxStatus } from "../../../files/images/isolated/sandbox-status.ts";
+import { splitParts } from "../../../files/images/pixel-tasks.ts";
 import type { ModelName, OpenModel } from "../model-process.ts";
 import { openEsrgan } from "./model-esrgan.ts";
 import { openIsnet } from "./model-isnet.ts";
