@@ -5,6 +5,7 @@ import type { Invocation, OpenState, RunExplanation } from "../contract/schemas/
 import { type RunFacts, readRunFacts } from "../db/admin/explain-run.ts";
 import { insertOperatorEntry } from "../db/admin/operator-entries.ts";
 import { QUARANTINE_DEADLINE } from "../db/runs/open-runs.ts";
+import type { OpenSnapshot } from "../db/snapshot.ts";
 import { Fault } from "../faults/faults.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { concludeRun } from "./conclude.ts";
@@ -15,15 +16,17 @@ const MICRODOLLARS = 1e6;
 export type ExplainDependencies = {
   /** The invocations of a run in the engine. Throws if the engine does not respond. */
   listInvocations(runId: string): Promise<Invocation[]>;
+  openSnapshot(): Promise<OpenSnapshot>;
   clock: Pick<Clock, "now">;
 };
 
 export async function explainRun(
-  { listInvocations, clock }: ExplainDependencies,
+  { listInvocations, openSnapshot, clock }: ExplainDependencies,
   { database, caller }: Pick<RequestContext, "database" | "caller">,
   runId: string,
 ): Promise<RunExplanation> {
-  const facts = await readRunFacts(database, runId);
+  const { snapshot, close } = await openSnapshot();
+  const facts = await readRunFacts(snapshot, runId).finally(close);
   if (!facts) throw new Fault("run_not_found");
   const { run } = facts;
   await insertOperatorEntry(database, caller, { tenant_id: run.tenant_id, action: "admin.explain", subject: runId });

@@ -18,6 +18,7 @@ import { requeueAllRuns, requeueExpiredClaims } from "../db/runs/open-runs.ts";
 import { claimOutboxItems } from "../db/runs/outbox.ts";
 import { claimQueuedRuns, listQueues } from "../db/runs/queue.ts";
 import { startClaimedRun } from "../db/runs/start-run.ts";
+import { openSnapshot as openSnapshotOf, type Snapshot } from "../db/snapshot.ts";
 import { Fault } from "../faults/faults.ts";
 import {
   endRunOfTenant,
@@ -45,10 +46,10 @@ beforeAll(async () => {
 // The runs of a test that are left in the queue would be claimed by the next one.
 afterEach(() => database.db.query("test.empty", "delete from open_runs"));
 
-const admin = () => {
+const admin = ({ openSnapshot = () => openSnapshotOf(database.url) } = {}) => {
   const provided = {
     ...createTestRuntime(),
-    ...{ listInvocations: async () => [], deadlineSeconds: 600 },
+    ...{ listInvocations: async () => [], deadlineSeconds: 600, openSnapshot },
     notifications: { runQueued: () => {}, runEnded: () => {} } as never,
     providerIds: ["first"],
   };
@@ -94,6 +95,27 @@ describe("retry", () => {
     expect(await submitAs(next)).toMatchObject({ state: "running", attemptNumber: 1 });
     expect(first.submissions).toHaveLength(1);
     expect(await entriesOf(claim.run_id)).toEqual(["admin.retry"]);
+  });
+});
+
+describe("explain", () => {
+  it("shows one moment of a run that goes on while it is read", async () => {
+    let hasGoneOn = false;
+    const openSnapshot = async () => {
+      const { snapshot, close } = await openSnapshotOf(database.url);
+      const execute: Snapshot["execute"] = async (...statement) => {
+        const rows = await snapshot.execute(...statement);
+        if (!hasGoneOn) await submitAs(claim);
+        hasGoneOn = true;
+        return rows;
+      };
+      return { snapshot: { execute }, close };
+    };
+    const during = await admin({ openSnapshot }).explain(claim.run_id);
+    expect(during.attempts).toEqual([]);
+    const after = await admin().explain(claim.run_id);
+    expect(after.attempts).toMatchObject([{ state: "submitted" }]);
+    expect(after.conclusion).toContain("Job 0 waits for first, which accepted it at");
   });
 });
 

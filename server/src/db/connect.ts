@@ -97,6 +97,10 @@ const isUnavailable = (thrown: unknown) => {
   );
 };
 
+/** What callers see of an error of PostgreSQL or of its connection: a fault if a later attempt may succeed. */
+export const faultOf = (thrown: unknown): unknown =>
+  isUnavailable(thrown) ? new Fault("dependency_unavailable", {}, { cause: thrown }) : thrown;
+
 /**
  * SQLSTATEs with which PostgreSQL or a pooler can end a session: lost connections (08), an invalid account (28),
  * timeouts of a transaction (25P03, 25P04), exhausted resources (53), shutdown (57P), errors of the system (58) and
@@ -191,8 +195,7 @@ export function connectDatabase(
       const result = await (pool.query(statement as pg.QueryConfig) as Promise<pg.QueryResult>);
       return result.rows as R[];
     } catch (thrown) {
-      if (isUnavailable(thrown)) throw new Fault("dependency_unavailable", {}, { cause: thrown });
-      throw thrown;
+      throw faultOf(thrown);
     } finally {
       if (hasTurn) turns.end();
     }

@@ -1,7 +1,7 @@
 // Statements on one snapshot of the data, for checks that read too much for one statement. Later changes are not seen,
 // and nothing can be written.
 import pg from "pg";
-import type { Database } from "./connect.ts";
+import { type Database, faultOf } from "./connect.ts";
 import { bindParameters } from "./statement.ts";
 
 export type Snapshot = Pick<Database, "execute">;
@@ -31,11 +31,15 @@ export async function openSnapshot(
     await client.query("begin isolation level repeatable read read only");
   } catch (thrown) {
     await client.end();
-    throw thrown;
+    throw faultOf(thrown);
   }
   const execute: Snapshot["execute"] = async (statement, ...[values]) => {
     const { name, text } = statement;
-    return (await client.query({ name, text, values: bindParameters(statement, values) })).rows;
+    try {
+      return (await client.query({ name, text, values: bindParameters(statement, values) })).rows;
+    } catch (thrown) {
+      throw faultOf(thrown);
+    }
   };
   return { snapshot: { execute }, close: () => client.end() };
 }

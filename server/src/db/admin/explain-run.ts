@@ -1,10 +1,10 @@
 // Everything that the database knows about one run, for operators. Only ids, times, states and amounts: no statement
 // reads the input of a run or the content of a message.
-import type { Database } from "../connect.ts";
 import { TENANT_BUDGET_HOLDER } from "../money/budgets.ts";
 import { readRunLedger } from "../money/run-ledger.ts";
 import { deadlineSql } from "../runs/deadlines.ts";
 import { findQueueRank } from "../runs/queue.ts";
+import type { Snapshot } from "../snapshot.ts";
 import { statement } from "../statement.ts";
 
 const FIND_RUN = statement(
@@ -80,24 +80,22 @@ const LIST_BUDGETS = statement(
    order by holder_id`,
 ).columns<{ is_tenant: boolean; hour_used: number; day_used: number; month_used: number }>();
 
-/** Undefined if there is no such run. The parts are no snapshot: a run in progress may change between them. */
-export async function readRunFacts(db: Database, runId: string) {
+/** Undefined if there is no such run. On a snapshot, so that the parts of a run in progress agree with each other. */
+export async function readRunFacts(db: Snapshot, runId: string) {
   const [run] = await db.execute(FIND_RUN, { run_id: runId });
   if (!run) return undefined;
   const { tenant_id, key_id } = run;
-  const [[open], requests, attempts, files, events, deliveries, operatorEntries, budgets, ledger, rank] =
-    await Promise.all([
-      db.execute(FIND_OPEN, { run_id: runId }),
-      db.execute(LIST_REQUESTS, { run_id: runId }),
-      db.execute(LIST_ATTEMPTS, { run_id: runId }),
-      db.execute(LIST_FILES, { run_id: runId }),
-      db.execute(LIST_EVENTS, { run_id: runId }),
-      db.execute(LIST_DELIVERIES, { run_id: runId }),
-      db.execute(LIST_OPERATOR_ENTRIES, { tenant_id, run_id: runId, since: run.created_at }),
-      db.execute(LIST_BUDGETS, { tenant_id, key_id: key_id ?? undefined }),
-      readRunLedger(db, run),
-      findQueueRank(db, tenant_id, runId),
-    ]);
+  // One after the other: a snapshot has one connection.
+  const [open] = await db.execute(FIND_OPEN, { run_id: runId });
+  const requests = await db.execute(LIST_REQUESTS, { run_id: runId });
+  const attempts = await db.execute(LIST_ATTEMPTS, { run_id: runId });
+  const files = await db.execute(LIST_FILES, { run_id: runId });
+  const events = await db.execute(LIST_EVENTS, { run_id: runId });
+  const deliveries = await db.execute(LIST_DELIVERIES, { run_id: runId });
+  const operatorEntries = await db.execute(LIST_OPERATOR_ENTRIES, { tenant_id, run_id: runId, since: run.created_at });
+  const budgets = await db.execute(LIST_BUDGETS, { tenant_id, key_id: key_id ?? undefined });
+  const ledger = await readRunLedger(db, run);
+  const rank = await findQueueRank(db, tenant_id, runId);
   return { run, open, requests, attempts, files, events, deliveries, operatorEntries, budgets, ledger, rank };
 }
 

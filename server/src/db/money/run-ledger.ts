@@ -1,5 +1,5 @@
 // The ledger of one run: its transfers, and the expected charge of each attempt.
-import type { Database } from "../connect.ts";
+import type { Snapshot } from "../snapshot.ts";
 import { statement } from "../statement.ts";
 
 const LIST_TRANSFERS = statement(
@@ -16,10 +16,8 @@ const LIST_PRICES = statement(
 );
 
 /** Amounts are whole micro-dollars. */
-export async function readRunLedger(db: Database, run: { tenant_id: string; run_id: string }) {
-  const [transfers, attempts] = await Promise.all([
-    db.execute(LIST_TRANSFERS, { tenant_id: run.tenant_id, run_id: run.run_id }),
-    db.execute(LIST_PRICES, { run_id: run.run_id }),
-  ]);
+export async function readRunLedger(db: Snapshot, run: { tenant_id: string; run_id: string }) {
+  const transfers = await db.execute(LIST_TRANSFERS, { tenant_id: run.tenant_id, run_id: run.run_id });
+  const attempts = await db.execute(LIST_PRICES, { run_id: run.run_id });
   return { transfers, attempts };
 }

@@ -160,7 +160,11 @@ const RANK = statement(
 ).columns<{ ahead: number }>();
 
 /** How many runs of the queue are before this one, and the starts per second. Undefined if the run is not queued. */
-export async function findQueueRank(db: Database, tenantId: string, runId: string): Promise<QueueRank | undefined> {
+export async function findQueueRank(
+  db: Pick<Database, "execute">,
+  tenantId: string,
+  runId: string,
+): Promise<QueueRank | undefined> {
   const [row] = await db.execute(RANK, { tenant_id: tenantId, run_id: runId });
   return row;
 }
