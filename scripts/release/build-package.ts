@@ -2,7 +2,7 @@
 // migrations, documents and the dependencies that were tested. Fails if a module would need TypeScript, a test or a
 // package of the workspace.
 import { execFileSync } from "node:child_process";
-import { chmodSync, cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import type { LockedTree } from "./locked-tree.ts";
 import { createDevPackage, createPackage, PARTS } from "./package-manifest.ts";
@@ -23,7 +23,8 @@ export function buildPackage(target: string): void {
   for (const folder of COPIED) cpSync(folder, join(target, folder), { recursive: true });
   writeNotices("console/dist/contents.json", target);
   rmSync(join(target, "console/dist/contents.json"));
-  for (const graph of globSync("server/src/providers/comfyui/graphs/*.json")) cpSync(graph, join(target, graph));
+  // TypeScript reads modules concurrently, and leaves out JSON that it happens to reach through a package of the workspace.
+  for (const data of globSync("{server,sandbox,dev,cli,sdk}/src/**/*.json")) cpSync(data, join(target, data));
   for (const part of PARTS) writePartManifest(target, part);
   writePrograms(target);
   for (const document of DOCUMENTS) cpSync(document, join(target, document));
@@ -119,7 +120,11 @@ function assertComplete(target: string): void {
   const problems = modulesOf(target).flatMap((path) => {
     const text = readFileSync(join(target, path), "utf8");
     const found = text.match(/^(?:import|export) .*from "@gesso\/[^"]*"|new URL\("[^"]*\.ts"|\.test\.js"/gm) ?? [];
-    return found.map((part) => `${path}: ${part}`);
+    const imported = [...text.matchAll(/^(?:import .*from |export .*from |\} from |import )"(\.{1,2}\/[^"\n]+)"/gm)];
+    const absent = imported
+      .map(([, module]) => module!)
+      .filter((module) => !existsSync(join(target, dirname(path), module)));
+    return [...found, ...absent.map((module) => `${module} is missing`)].map((part) => `${path}: ${part}`);
   });
   const stray = globSync("**/*.{ts,tsx,test.js}", { cwd: target }).map((path) => `${path} must not be published`);
   if (problems.length + stray.length > 0) throw new Error([...problems, ...stray].join("\n"));
