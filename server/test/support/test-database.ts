@@ -37,7 +37,8 @@ async function startOwnServer() {
 async function createSharedDatabase() {
   const shared = process.env[SHARED_POSTGRES_VARIABLE]!;
   const request = async (path: string, method: "POST" | "DELETE") => {
-    const response = await fetch(`${shared}${path}`, { method });
+    // A test that waits for a program blocks its process, which then does not see that an idle connection was closed.
+    const response = await fetch(`${shared}${path}`, { method, headers: { connection: "close" } });
     const text = await response.text();
     if (!response.ok) throw new Error(`the shared PostgreSQL: ${text}`);
     return text;
