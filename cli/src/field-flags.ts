@@ -34,14 +34,14 @@ const PLACEHOLDERS: Record<OperationField["type"], string> = {
 export function addFieldFlags(command: Command, fields: OperationField[]): Map<string, OperationField> {
   const byAttribute = new Map<string, OperationField>();
   for (const field of fields)
-    for (const option of optionsOf(field, command)) {
+    for (const option of optionsOf(field, command, fields)) {
       command.addOption(RUN_OPTIONS.includes(field.name) ? option.helpGroup("Run:") : option);
       byAttribute.set(option.attributeName(), field);
     }
   return byAttribute;
 }
 
-function optionsOf(field: OperationField, command: Command): Option[] {
+function optionsOf(field: OperationField, command: Command, fields: OperationField[]): Option[] {
   const { name, type, isDeprecated, isList, options } = field;
   const flag = flagOf(name);
   const description = `${field.description ?? ""}${isList ? " (repeatable)" : ""}`;
@@ -57,9 +57,11 @@ function optionsOf(field: OperationField, command: Command): Option[] {
     if (options) option.argChoices = options.map(String);
     return option.hideHelp(isDeprecated === true);
   };
-  const short = SHORT_FLAGS[name];
+  // `model_type` of an operation with a `model` is about something else than the model that does the work.
+  const isOwnName = name === "model_type" && fields.some((each) => each.name === "model");
+  const short = isOwnName ? undefined : SHORT_FLAGS[name];
   const isShortFree = short && !command.options.some((each) => each.short === short);
-  const other = OTHER_NAMES[name];
+  const other = isOwnName ? undefined : OTHER_NAMES[name];
   return [make(isShortFree ? `${short}, ${flag}` : flag), ...(other ? [make(other).hideHelp()] : [])];
 }
 
@@ -69,10 +71,10 @@ const splitList = (field: OperationField, text: string): unknown[] =>
 
 /** Images and runs stay as they were written: see build-input.ts. */
 export function parseFieldValue(field: OperationField, text: string): unknown {
-  const { type, options, isNullable } = field;
+  const { type, options, isNullable, isOpen } = field;
   if (isNullable && text === "null") return null;
   if (options) {
-    const found = options.find((each) => String(each) === text);
+    const found = options.find((each) => String(each) === text) ?? (isOpen ? text : undefined);
     if (found === undefined) throw new InvalidArgumentError(`Must be one of ${options.join(", ")}.`);
     return found;
   }

@@ -10,6 +10,8 @@ export type OperationField = {
   isNullable?: boolean;
   isDeprecated?: boolean;
   options?: (string | number)[];
+  /** Other values than the options are valid too. */
+  isOpen?: boolean;
   default?: unknown;
   minimum?: number;
   maximum?: number;

@@ -12,6 +12,7 @@ type CliField = {
   isRequired?: true;
   isList?: true;
   isNullable?: true;
+  isOpen?: true;
   isDeprecated?: true;
   options?: unknown[];
   default?: unknown;
@@ -49,6 +50,10 @@ function typeOf(schema: Schema): FieldType {
   for (const type of ["boolean", "integer", "number"] as const) if (hasType(schema, type)) return type;
   return hasType(schema, "string") ? "text" : "object";
 }
+
+/** Known names, beside which any other text is a value. */
+const isOpen = ({ anyOf = [] }: Schema) =>
+  anyOf.some((each) => each.enum) && anyOf.some((each) => each.type === "string" && !each.enum);
 
 const isList = ({ type }: Schema) => type === "array";
 
@@ -88,6 +93,7 @@ function describeField(name: string, schema: Schema, { properties = {}, required
     ...(hasType(schema, "null") && { isNullable: true as const }),
     ...(schema.deprecated && { isDeprecated: true as const }),
     ...(options && { options }),
+    ...(isOpen(own) && { isOpen: true as const }),
     ...(schema.default !== undefined && { default: schema.default }),
     ...(minimum !== undefined && { minimum }),
     ...(maximum !== undefined && { maximum }),

@@ -59,7 +59,11 @@ export function generateInputTypes(
   if (Object.keys(own.properties ?? {}).length === 0) return "";
   if (name === "runs.estimate") return ESTIMATE_INPUT;
   const composed = [composeType(own, reusableTypes(operation, neighbours, groups)), ...variantTypes(own)].join(" & ");
-  const input = `/** Input of \`${name}\`. */\nexport type ${type}Input = ${composed};`;
+  const rules = modelRules(operation);
+  const demands = rules
+    ? `/** What some models demand of the other fields of \`${name}\`. */\nexport type ${type}Rules = ${rules.type};\n\n`
+    : "";
+  const input = `${demands}/** Input of \`${name}\`. */\nexport type ${type}Input = ${composed};`;
   if (!json || !form || !hasOwnForm(operation)) return input;
   const other = difference(own, bodyOf(operation, form), `${type}Input`);
   return `${input}\n\n/** Form input of \`${name}\`. */\nexport type ${type}Form = ${other};`;
@@ -73,38 +77,61 @@ export type RunsEstimateInput = {
 
 type Condition = { if?: Schema; then?: Schema };
 
-/**
- * The rules "if this field has this value, then …" as one union per field: a member for each value with rules, and one
- * for all other values.
- */
-function variantTypes({ properties = {}, allOf = [] }: Schema): string[] {
+type FieldVariant = { value: string; required: string[]; fields: Record<string, Schema> };
+
+/** The rules "if this field has this value, then …", by field: what each value demands of the other fields. */
+function listVariants({ properties = {}, allOf = [] }: Schema): [string, FieldVariant[]][] {
   const rules = (allOf as Condition[]).flatMap(({ if: condition, then }) => {
     const [[field, { const: value }] = ["", {} as Schema]] = Object.entries(condition?.properties ?? {});
-    const isKnown = typeof value === "string" && then && (then.required || then.properties);
-    return isKnown && properties[field]?.enum ? [{ field, value, then }] : [];
+    return typeof value === "string" && then && (then.required || then.properties) ? [{ field, value, then }] : [];
   });
-  return [...Map.groupBy(rules, ({ field }) => field)].map(([field, own]) => {
-    const byValue = [...Map.groupBy(own, ({ value }) => value)];
-    const members = byValue.map(([value, parts]) => {
+  return [...Map.groupBy(rules, ({ field }) => field)].map(([field, own]) => [
+    field,
+    [...Map.groupBy(own, ({ value }) => value)].map(([value, parts]) => {
       const required = [...new Set(parts.flatMap(({ then }) => then.required ?? []))];
       const all = Object.assign({}, ...parts.map(({ then }) => then.properties ?? {})) as Record<string, Schema>;
       const narrowed = Object.fromEntries(
         Object.entries(all).filter(([, schema]) => schema.enum !== undefined || schema.const !== undefined),
       );
-      const fields = [...new Set([...required, ...Object.keys(narrowed)])].filter((each) => each in properties);
-      const isDefault = properties[field]!.default === value;
-      const own = Object.fromEntries(
-        fields.map((each) => [each, withoutText({ ...properties[each], ...narrowed[each] })]),
+      const names = [...new Set([...required, ...Object.keys(narrowed)])].filter((each) => each in properties);
+      const fields = Object.fromEntries(
+        names.map((each) => [each, withoutText({ ...properties[each], ...narrowed[each] })]),
       );
+      return { value, required, fields };
+    }),
+  ]);
+}
+
+/** For a field with closed values: one union, with a member for each value with rules, and one for all other values. */
+function variantTypes(schema: Schema): string[] {
+  const { properties = {} } = schema;
+  return listVariants(schema).flatMap(([field, variants]) => {
+    const known = properties[field]?.enum;
+    if (!known) return [];
+    const members = variants.map(({ value, required, fields }) => {
+      const isDefault = properties[field]!.default === value;
       return objectType(
-        { properties: { [field]: { const: value }, ...own }, required: isDefault ? required : [field, ...required] },
+        { properties: { [field]: { const: value }, ...fields }, required: isDefault ? required : [field, ...required] },
         "sent",
       );
     });
-    const rest = (properties[field]!.enum ?? []).filter((value) => !byValue.some(([ruled]) => ruled === value));
+    const rest = known.filter((value) => variants.every((each) => each.value !== value));
     const others = rest.length > 0 ? [objectType({ properties: { [field]: { enum: rest } } }, "sent")] : [];
-    return `(${[...members, ...others].join(" | ")})`;
+    return [`(${[...members, ...others].join(" | ")})`];
   });
+}
+
+/** For a field with known names and any other: what each name demands. `field` is the field with the name. */
+export function modelRules(operation: ClientOperation): { field: string; type: string } | undefined {
+  const schema = bodyOf(operation);
+  const open = listVariants(schema).find(([field]) => schema.properties?.[field]?.anyOf);
+  if (!open) return undefined;
+  const [field, variants] = open;
+  const members = variants.map(
+    ({ value, required, fields }) =>
+      `${JSON.stringify(value)}: ${objectType({ properties: fields, required }, "sent").replaceAll("\n", "\n  ")};`,
+  );
+  return { field, type: `{\n  ${members.join("\n  ")}\n}` };
 }
 
 /** The comments stand at the field's own declaration. */

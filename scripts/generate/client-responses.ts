@@ -22,7 +22,12 @@ function typeOf(schema: Schema, side: Direction): string {
     const known = words.map((word) => JSON.stringify(word)).join(" | ");
     return side === "answered" && schema.enum ? `${known} | (string & {})` : known;
   }
-  if (schema.anyOf) return [...new Set(schema.anyOf.map((each) => typeOf(each, side)))].join(" | ");
+  if (schema.anyOf) {
+    const types = [...new Set(schema.anyOf.map((each) => typeOf(each, side)))];
+    // Beside `string` the known words would vanish, and with them the completion of editors.
+    const hasWords = schema.anyOf.some((each) => each.enum !== undefined);
+    return types.map((type) => (hasWords && type === "string" ? "(string & {})" : type)).join(" | ");
+  }
   if (Array.isArray(schema.type)) return schema.type.map((type) => typeOf({ ...schema, type }, side)).join(" | ");
   if (schema.type === "array") {
     const items = typeOf(schema.items ?? {}, side);

@@ -2,7 +2,13 @@
 // separately, and one file that combines them.
 
 import { eventTypeNames, generateEventTypes } from "./client-events.ts";
-import { collectFieldGroups, generateFieldGroups, generateInputTypes, hasOwnForm } from "./client-inputs.ts";
+import {
+  collectFieldGroups,
+  generateFieldGroups,
+  generateInputTypes,
+  hasOwnForm,
+  modelRules,
+} from "./client-inputs.ts";
 import { generateOperation, generateRunFields } from "./client-metadata.ts";
 import { generateNameTypes, generateRunInputs, NAME_TYPES } from "./client-names.ts";
 import {
@@ -88,6 +94,9 @@ function finishedRunOf(verb: ClientOperation): string {
 function signature(verb: ClientOperation): string {
   const type = toPascalCase(verb.name);
   if (isRun(verb)) {
+    const rules = modelRules(verb);
+    if (rules && !verb.form)
+      return `ModelOperation<${type}Input, ${JSON.stringify(rules.field)}, ${type}Rules, ${answerOf(verb)}, ${finishedRunOf(verb)}>`;
     const kind = (input: string) =>
       isBinary(verb) ? `ImageOperation<${input}>` : `RunOperation<${input}, ${answerOf(verb)}, ${finishedRunOf(verb)}>`;
     if (!verb.json || !verb.form) return kind(`${type}Input`);
@@ -189,7 +198,8 @@ function generateGroup(
 
 const CALL_FUNCTIONS = ["withIdArgument", "withIdAndInput", "call", "callJsonOrForm", "callList", "callRun"];
 const STREAMS = ["callStream", "type EventStream"];
-const CALLS = `Call ImageFormOperation ImageOperation ListCall RunCall RunFormOperation RunOperation`.split(" ");
+const CALLS =
+  `Call ImageFormOperation ImageOperation ListCall ModelOperation RunCall RunFormOperation RunOperation`.split(" ");
 const FINISHED_RUNS = ["FinishedRun", "ImageRun", "VideoRun"];
 const FIELD_RULES = ["allOrNone", "allRequired", "anyRequired", "exactlyOneRequired", "ifEquals", "within"];
 const SCHEMA_BUILDERS =

@@ -1,6 +1,9 @@
 // Generates what the forms of the console are made of, from the contract: every operation that creates a run with its
 // fields, the widget of each field by its kind, and the rules between fields. The console writes no field by hand.
 import { models } from "../../server/src/contract/models.ts";
+import { listUsedFields } from "../../server/src/operations/images/generate.ts";
+import { providers } from "../../server/src/providers/all.ts";
+import { describeModels } from "../../server/src/providers/resolve-model.ts";
 import { type ClientOperation, type Contract, listClientOperations, type Schema } from "./client-operations.ts";
 import { GENERATED_NOTICE } from "./markdown.ts";
 
@@ -45,11 +48,11 @@ const LONG_TEXT = 1000;
 const MAX_COUNT = 4;
 
 const isRatioEnum = (values: unknown[]) => values.every((value) => typeof value === "string" && RATIO.test(value));
-const isModelEnum = (values: unknown[]) =>
-  values.length > 1 && values.every((value) => models.some(({ id }) => id === value));
 
 /** The values that a schema allows: an enumeration, or a choice of constants. */
 function optionsOf({ enum: known, anyOf = [] }: Schema): unknown[] | undefined {
+  // Names of models: known ones, or any other.
+  if (anyOf.length === 2 && anyOf[0]?.enum && anyOf[1]?.type === "string") return anyOf[0].enum;
   const isChoice = anyOf.length > 1 && anyOf.every((each) => each.const !== undefined);
   return known ?? (isChoice ? anyOf.map((each) => each.const) : undefined);
 }
@@ -99,7 +102,7 @@ export function describeField(
   const widget = widgetOf(schema);
   const holdsImages = widget === "image" || (items !== undefined && widgetOf(items) === "image");
   const accepts = imageKind(schema);
-  const isModel = known !== undefined && isModelEnum(known);
+  const isModel = schema["x-widget"] === "model";
   return {
     name,
     label: isModel ? "Model" : labelOf(name, holdsImages),
@@ -163,7 +166,7 @@ function sectionOf(name: string, schema: Schema, operation: ClientOperation): Se
     ["ratio", "seed", "image"].includes(widget) ||
     (widget === "list" && describeItems(schema.items ?? {}).some((each) => each.widget === "image")) ||
     (name === "prompt" && widget === "text") ||
-    isModelEnum(schema.enum ?? []) ||
+    schema["x-widget"] === "model" ||
     isCount;
   return isMain ? "main" : "advanced";
 }
@@ -189,8 +192,8 @@ function describeOperation(operation: ClientOperation, sharedFields: Map<string,
   };
 }
 
-/** Fields that work with every model: Gesso adds a job for them. */
-const usedByEveryModel = ["upscale_factor"];
+/** What a model uses, by the built-in offers of all providers. */
+const builtIn = describeModels(providers.map((provider) => ({ provider, env: {} })));
 
 export function generateConsoleOperations(contract: object): string {
   const sharedFields = new Map<string, FormField>();
@@ -198,10 +201,7 @@ export function generateConsoleOperations(contract: object): string {
   const operations = Object.fromEntries(
     running.map((operation) => [operation.name, describeOperation(operation, sharedFields)]),
   );
-  const rows = models.map(({ id, description, usedFields }) => [
-    id,
-    { description, usedFields: [...usedFields, ...usedByEveryModel] },
-  ]);
+  const rows = models.map(({ id, description }) => [id, { description, usedFields: listUsedFields(id, builtIn) }]);
   const file = {
     notice: GENERATED_NOTICE,
     models: Object.fromEntries(rows),

@@ -14,6 +14,7 @@ import {
   type Provider,
   type Recovery,
 } from "../../server/src/providers/provider.ts";
+import { describeModels } from "../../server/src/providers/resolve-model.ts";
 import { code, page, table } from "./markdown.ts";
 
 type Row = { provider: Provider; offer: Offer };
@@ -37,11 +38,13 @@ Offers without a group have no failover.
 
 const rows: Row[] = providers.flatMap((provider) => provider.offers.map((offer) => ({ provider, offer })));
 
+const builtIn = describeModels(providers.map((provider) => ({ provider, env: {} })));
+
 /** Whether the plan of an operation asks for a task, found by planning its own example. */
 function plansTask(operation: Operation, task: Task): boolean {
   if (!operation.plan) return false;
   const { input, provided } = parseInput(operation, { ...operation.example, ...operation.fixedValues }, "json");
-  return operation.plan(input, provided).some((job) => job.task === task);
+  return operation.plan(input, provided, builtIn).some((job) => job.task === task);
 }
 
 const tasks = [...new Set<Task>(["image.generate", "image.edit", ...rows.map(({ offer }) => offer.task)])];

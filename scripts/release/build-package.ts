@@ -23,7 +23,7 @@ export function buildPackage(target: string): void {
   for (const folder of COPIED) cpSync(folder, join(target, folder), { recursive: true });
   writeNotices("console/dist/contents.json", target);
   rmSync(join(target, "console/dist/contents.json"));
-  // TypeScript reads modules concurrently, and leaves out JSON that it happens to reach through a package of the workspace.
+  // TypeScript reads modules concurrently, and leaves out JSON that it happens to reach through a workspace package.
   for (const data of globSync("{server,sandbox,dev,cli,sdk}/src/**/*.json")) cpSync(data, join(target, data));
   for (const part of PARTS) writePartManifest(target, part);
   writePrograms(target);

@@ -40,6 +40,21 @@ export type RunOperation<Input, Output, Finished = FinishedRun> = {
   (input: Input, options?: CallOptions): RunCall<Output, Finished>;
 };
 
+/** What the model with this name demands of the other fields; nothing if the types do not know the name. */
+type Demands<Rules, Name> = Name extends keyof Rules ? Rules[Name] : unknown;
+
+/** An operation whose `Field` names a model: a known one with demands of its own, or any other. */
+export type ModelOperation<Input, Field extends keyof Input, Rules, Output, Finished = FinishedRun> = {
+  <const Name extends Input[Field]>(
+    input: Input & { [Own in Field]?: Name } & Demands<Rules, Name>,
+    options: MinimalCallOptions,
+  ): RunCall<null, Finished>;
+  <const Name extends Input[Field]>(
+    input: Input & { [Own in Field]?: Name } & Demands<Rules, Name>,
+    options?: CallOptions,
+  ): RunCall<Output, Finished>;
+};
+
 /** An operation that creates a run and returns its image, or the run itself with `sync: false`. */
 export type ImageOperation<Input> = {
   (input: Input, options: MinimalCallOptions): RunCall<null, ImageRun>;

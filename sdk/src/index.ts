@@ -29,6 +29,7 @@ export type {
   ImageFormOperation,
   ImageOperation,
   ListCall,
+  ModelOperation,
   RunCall,
   RunFormOperation,
   RunOperation,

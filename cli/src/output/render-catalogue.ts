@@ -6,8 +6,8 @@ import { formatAmount } from "./terminal.ts";
 export const renderCatalogue = ({ models }: ModelCatalogue): string[] =>
   renderTable(
     models.flatMap(({ model, offers }) =>
-      offers.map(({ task, provider, price, per, at_most }) => ({
-        ...{ model, task, provider },
+      offers.map(({ task, provider, model_name, upstream, price, per, at_most }) => ({
+        ...{ model, task, provider, served_by: model_name ?? upstream },
         price: price === null ? "unknown" : `${at_most ? "at most " : ""}${formatAmount(price)} per ${per}`,
       })),
     ),

@@ -22,7 +22,7 @@ export function DraftFields({ draft, errors, onChange }: DraftFieldsProps) {
     () => (modelField ? furtherModels.map((model) => ({ ...values, [modelField.name]: model })) : []),
     [values, furtherModels, modelField],
   );
-  const chooseFirst = useStableCallback((model: string) => {
+  const chooseFirst = useStableCallback((model: string | undefined) => {
     if (modelField) onChange({ ...draft, values: setFormValue(values, modelField.name, model) });
   });
   const chooseFurther = useStableCallback((models: readonly string[]) => onChange({ ...draft, furtherModels: models }));

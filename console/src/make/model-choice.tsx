@@ -1,7 +1,10 @@
 // The models of a draft: one, or up to four side by side.
 import type { FieldError } from "@gesso/client";
+import { useQuery } from "@tanstack/react-query";
 import { Plus, X } from "lucide-react";
 import { memo } from "react";
+import { catalogueQuery } from "../api/queries.ts";
+import { listModelNames } from "../forms/model-offers.ts";
 import type { FormField } from "../forms/operation-forms.ts";
 import { Button } from "../parts/button.tsx";
 import fieldStyles from "../parts/field.module.css";
@@ -17,14 +20,15 @@ type ModelChoiceProps = {
   first: string | undefined;
   furtherModels: readonly string[];
   errors: readonly FieldError[] | undefined;
-  onFirst(model: string): void;
+  onFirst(model: string | undefined): void;
   onFurther(models: readonly string[]): void;
 };
 
 /** Lists of models are costly to render, so a change of another field leaves them alone. */
 export const ModelChoice = memo(function ModelChoice(props: ModelChoiceProps) {
   const { operation, field, first, furtherModels, errors = [], onFirst, onFurther } = props;
-  const options = (field.options ?? []).map(String);
+  const { data: catalogue } = useQuery(catalogueQuery);
+  const options = listModelNames(catalogue, operation, (field.options ?? []).map(String));
   const chosen = [first ?? "", ...furtherModels];
   const unchosen = options.filter((option) => !chosen.includes(option));
   const [next] = unchosen;
@@ -35,6 +39,7 @@ export const ModelChoice = memo(function ModelChoice(props: ModelChoiceProps) {
         operation={operation}
         value={first}
         options={options.filter((option) => option === first || unchosen.includes(option))}
+        isOptional={field.default === undefined}
         onChange={onFirst}
       />
       {furtherModels.map((model, index) => (
@@ -44,7 +49,7 @@ export const ModelChoice = memo(function ModelChoice(props: ModelChoiceProps) {
             operation={operation}
             value={model}
             options={options.filter((option) => option === model || unchosen.includes(option))}
-            onChange={(changed) => onFurther(furtherModels.with(index, changed))}
+            onChange={(changed) => changed && onFurther(furtherModels.with(index, changed))}
           />
           <Button
             kind="quiet"

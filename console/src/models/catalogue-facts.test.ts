@@ -16,14 +16,17 @@ import { listParameters } from "./offer-parameters.ts";
 
 const NOW = Date.parse("2026-11-16T12:00:00Z");
 const offer = (changes: Partial<CatalogueOffer> = {}): CatalogueOffer => ({
-  ...{ task: "image.generate", provider: "fal", upstream: "fal-ai/flux", preferred: false, price: 0.03, per: "image" },
+  ...{ task: "image.generate", provider: "fal", upstream: "fal-ai/flux", name: "fal:fal-ai/flux" },
+  ...{ model_name: null, model_id: null, preferred: false, price: 0.03, per: "image" },
   ...{ at_most: false, price_table: null },
   ...{ latency: "quick", equivalence: null, limits: {}, parameters: [], open_until: null },
   lifecycle: { state: "active", since: null, successor: null },
   ...changes,
 });
 const catalogue = (models: Record<string, CatalogueOffer[]>): ModelCatalogue => ({
-  models: Object.entries(models).map(([model, offers]) => ({ model, description: null, offers })),
+  models: Object.entries(models).map(([model, offers]) => ({
+    ...{ model, description: null, display_name: null, vendor: null, stands_for: null, offers },
+  })),
   tasks: [],
 });
 

@@ -43,11 +43,13 @@ export const listTasks = ({ offers }: CatalogueModel): string[] => [...new Set(o
 
 export const taskLabel = (task: string): string => (text.models.tasks as Record<string, string>)[task] ?? task;
 
-/** Its description, or else the operations that use it. */
-export function describeModel({ model, description }: CatalogueModel, tasks: ModelCatalogue["tasks"]): string {
-  if (description) return description;
-  const names = tasks.flatMap(({ models, operations }) => (models.includes(model) ? operations : []));
-  return names.length > 0 ? text.models.usedBy([...new Set(names)]) : "";
+/** What people call it, and its description, or else the operations that use it. */
+export function describeModel(each: CatalogueModel, tasks: ModelCatalogue["tasks"]): string {
+  const { model, description, display_name, stands_for } = each;
+  const users = tasks.flatMap(({ models, operations }) => (models.includes(model) ? operations : []));
+  const usedBy = users.length > 0 && text.models.usedBy([...new Set(users)]);
+  const standsFor = stands_for && text.models.standsFor(stands_for.name, stands_for.ended_on);
+  return [display_name, standsFor, description || usedBy].filter(Boolean).join(" · ");
 }
 
 /** The providers of the leading task in the order in which Gesso tries them. */

@@ -1,8 +1,11 @@
 // "Try again" with its price, and the choice of another model.
 import type { Run } from "@gesso/client";
+import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useId, useState } from "react";
+import { catalogueQuery } from "../api/queries.ts";
 import { formatMoney } from "../format/money.ts";
+import { listModelNames } from "../forms/model-offers.ts";
 import { buttonClass } from "../parts/button-class.ts";
 import { ErrorNotice } from "../parts/error-notice.tsx";
 import field from "../parts/field.module.css";
@@ -19,6 +22,8 @@ export function RetryForm({ run, choice }: RetryFormProps) {
   const id = useId();
   const [model, setModel] = useState(run.model ?? "");
   const isSameModel = model === (run.model ?? "");
+  const { data: catalogue } = useQuery(catalogueQuery);
+  const models = choice.field ? listModelNames(catalogue, choice.form.name, choice.models) : [];
   const changes = choice.field && !isSameModel ? { [choice.field]: model } : {};
   const { data: price, isError } = useRetryPrice(run, choice, changes);
   const { mutate, isPending, error } = useRetry(run);
@@ -29,13 +34,13 @@ export function RetryForm({ run, choice }: RetryFormProps) {
   const amount = isError || price?.amount === null ? text.make.priceUnknown : price && priceText(price.amount ?? 0);
   return (
     <>
-      {choice.models.length > 1 && (
+      {models.length > 1 && (
         <div className={field.field}>
           <label className={field.label} htmlFor={id}>
             {words.model}
           </label>
           <select id={id} className={field.input} value={model} onChange={({ target }) => setModel(target.value)}>
-            {modelsOf(run, choice).map((each) => (
+            {withModelOf(run, models).map((each) => (
               <option key={each} value={each}>
                 {each === run.model ? words.sameModel(each) : each}
               </option>
@@ -58,5 +63,5 @@ export function RetryForm({ run, choice }: RetryFormProps) {
 
 const priceText = (amount: number) => (amount === 0 ? text.make.free : formatMoney(amount));
 
-const modelsOf = ({ model }: Run, { models }: RetryChoice) =>
+const withModelOf = ({ model }: Run, models: readonly string[]) =>
   model && !models.includes(model) ? [model, ...models] : models;

@@ -9,7 +9,7 @@ import { findFormOfRun } from "../forms/operation-of-run.ts";
 
 export type RetryChoice = {
   form: OperationForm;
-  /** The field that names the model, and its values; absent for operations without a choice. */
+  /** The field that names the model, and the names that every installation knows; absent without a choice. */
   field: string | undefined;
   models: readonly string[];
 };

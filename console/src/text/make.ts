@@ -32,6 +32,7 @@ export const makeWords = {
   operation: "Operation",
   model: "Model",
   models: "Models",
+  preferredModel: "Preferred model",
   addModel: "Try on another model too",
   removeModel: (model: string) => `Remove ${model}`,
   perUnit: { image: "per image", megapixel: "per megapixel", second: "per second", call: "per call" } as Record<

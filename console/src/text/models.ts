@@ -37,6 +37,7 @@ export const modelsText = {
   list: "Models of this installation",
   columns: { model: "Model", honours: "Honours", providers: "Providers, in order", price: "Price", speed: "Speed" },
   then: (providers: readonly string[]) => providers.join(", then "),
+  standsFor: (name: string, day: string) => `stands for ${name}, which ended on ${day}`,
   usedBy: (operations: readonly string[]) => `Used by ${operations.join(", ")}`,
   free: "free",
   atMost: (amount: string) => `at most ${amount}`,

@@ -15,6 +15,8 @@ export type EditMaskImageInput = ImageFields & {
   mask_image_url: ImageSource;
   /** Text that describes the new content. Without it, Gesso removes the masked content and fills the area */
   prompt?: string;
+  /** Model that does the work. A name or ID of a model from catalogue.get, a name that the operator added, or a provider's own name, such as fal:fal-ai/flux/dev. Default: the operator's preference */
+  model?: string;
 };
 
 /** The operations `edit.*`. */
@@ -54,7 +56,7 @@ export function editOf(connection: Connection): Edit {
       returnsBytes: true,
       isSyncByDefault: true,
       required: ["original_image_url","mask_image_url"],
-      fields: { original_image_url: imageInput, mask_image_url: imageInput, prompt: text(1, 8000), ...run },
+      fields: { original_image_url: imageInput, mask_image_url: imageInput, prompt: text(1, 8000), model: text(1, 200), ...run },
     }),
   } as unknown as Edit;
 }

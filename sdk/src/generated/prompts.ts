@@ -14,7 +14,7 @@ export type PromptsCreateInput = {
   /** Text of the prompt, 1 to 8,000 characters */
   text: string;
   /** Model that the prompt is written for. Default null */
-  model_type?: "flux-dev" | "vendorb-imagen4" | "flux-kontext-max" | "vendora" | "wan-image-2.1" | "wan-image-2.2" | "flux-kontext-multi" | "nanobanana" | "qwen-image-edit" | "gemini-2.5" | "vendorc" | null;
+  model_type?: "flux-dev" | "vendorb-imagen4" | "flux-kontext-max" | "vendora" | "wan-image-2.1" | "wan-image-2.2" | "flux-kontext-multi" | "nanobanana" | "qwen-image-edit" | "gemini-2.5" | "vendorc" | (string & {}) | null;
   /** Tags for searching, at most 20. Default [] */
   tags?: string[];
 };
@@ -24,13 +24,15 @@ export type PromptsEnhanceInput = ImageFields & {
   /** Prompt to enhance, 1 to 8,000 characters */
   prompt: string;
   /** Model that the prompt is for. Default: flux-dev. Default "flux-dev" */
-  model_type?: "flux-dev" | "vendorb-imagen4" | "flux-kontext-max" | "vendora" | "wan-image-2.1" | "wan-image-2.2" | "flux-kontext-multi" | "nanobanana" | "qwen-image-edit" | "gemini-2.5" | "vendorc";
+  model_type?: "flux-dev" | "vendorb-imagen4" | "flux-kontext-max" | "vendora" | "wan-image-2.1" | "wan-image-2.2" | "flux-kontext-multi" | "nanobanana" | "qwen-image-edit" | "gemini-2.5" | "vendorc" | (string & {});
   /** Style of the image, at most 200 characters */
   style?: string;
   /** Language of the enhanced prompt, such as en or de */
   language?: string;
   /** Seed for the model's random numbers, 0 to 4294967295. A seed makes results of the same model similar, not identical. Models without a seed ignore it with a warning. 0 to 4294967295 */
   seed?: number;
+  /** Model that does the work. A name or ID of a model from catalogue.get, a name that the operator added, or a provider's own name, such as fal:fal-ai/flux/dev. Default: the operator's preference */
+  model?: string;
 };
 
 /** Input of `prompts.get`. */
@@ -58,7 +60,7 @@ export type PromptsUpdateInput = {
   /** Text of the prompt, 1 to 8,000 characters */
   text?: string;
   /** Model that the prompt is written for. null: none */
-  model_type?: "flux-dev" | "vendorb-imagen4" | "flux-kontext-max" | "vendora" | "wan-image-2.1" | "wan-image-2.2" | "flux-kontext-multi" | "nanobanana" | "qwen-image-edit" | "gemini-2.5" | "vendorc" | null;
+  model_type?: "flux-dev" | "vendorb-imagen4" | "flux-kontext-max" | "vendora" | "wan-image-2.1" | "wan-image-2.2" | "flux-kontext-multi" | "nanobanana" | "qwen-image-edit" | "gemini-2.5" | "vendorc" | (string & {}) | null;
   /** Tags for searching, at most 20 */
   tags?: string[];
   /** Expected current version. The update fails with conflict if it differs. 1 to 2147483647 */
@@ -113,7 +115,7 @@ export function promptsOf(connection: Connection): Prompts {
       bodies: "json",
       takesIdempotencyKey: true,
       required: ["name","text"],
-      fields: { name: text(1, 200), text: text(1, 8000), model_type: { anyOf: [enumOf("flux-dev", "vendorb-imagen4", "flux-kontext-max", "vendora", "wan-image-2.1", "wan-image-2.2", "flux-kontext-multi", "nanobanana", "qwen-image-edit", "gemini-2.5", "vendorc"), {"type":"null"}] }, tags: arrayOf(text(1, 50), 0, 20) },
+      fields: { name: text(1, 200), text: text(1, 8000), model_type: { anyOf: [{ anyOf: [enumOf("flux-dev", "vendorb-imagen4", "flux-kontext-max", "vendora", "wan-image-2.1", "wan-image-2.2", "flux-kontext-multi", "nanobanana", "qwen-image-edit", "gemini-2.5", "vendorc"), text(1, 200)] }, {"type":"null"}] }, tags: arrayOf(text(1, 50), 0, 20) },
     }),
     delete: withIdArgument(call(connection, {
       name: "prompts.delete",
@@ -129,7 +131,7 @@ export function promptsOf(connection: Connection): Prompts {
       takesIdempotencyKey: true,
       isSyncByDefault: true,
       required: ["prompt"],
-      fields: { prompt: text(1, 8000), model_type: enumOf("flux-dev", "vendorb-imagen4", "flux-kontext-max", "vendora", "wan-image-2.1", "wan-image-2.2", "flux-kontext-multi", "nanobanana", "qwen-image-edit", "gemini-2.5", "vendorc"), style: text(0, 200), language: text(0, 64), seed: integer(0, 4294967295), ...run },
+      fields: { prompt: text(1, 8000), model_type: { anyOf: [enumOf("flux-dev", "vendorb-imagen4", "flux-kontext-max", "vendora", "wan-image-2.1", "wan-image-2.2", "flux-kontext-multi", "nanobanana", "qwen-image-edit", "gemini-2.5", "vendorc"), text(1, 200)] }, style: text(0, 200), language: text(0, 64), seed: integer(0, 4294967295), model: text(1, 200), ...run },
     }),
     get: withIdAndInput(call(connection, {
       name: "prompts.get",
@@ -150,7 +152,7 @@ export function promptsOf(connection: Connection): Prompts {
       path: "/api/v1/prompts/{id}",
       bodies: "json",
       required: ["id"],
-      fields: { id: uuid, name: text(1, 200), text: text(1, 8000), model_type: { anyOf: [enumOf("flux-dev", "vendorb-imagen4", "flux-kontext-max", "vendora", "wan-image-2.1", "wan-image-2.2", "flux-kontext-multi", "nanobanana", "qwen-image-edit", "gemini-2.5", "vendorc"), {"type":"null"}] }, tags: arrayOf(text(1, 50), 0, 20), version: integer(1, 2147483647) },
+      fields: { id: uuid, name: text(1, 200), text: text(1, 8000), model_type: { anyOf: [{ anyOf: [enumOf("flux-dev", "vendorb-imagen4", "flux-kontext-max", "vendora", "wan-image-2.1", "wan-image-2.2", "flux-kontext-multi", "nanobanana", "qwen-image-edit", "gemini-2.5", "vendorc"), text(1, 200)] }, {"type":"null"}] }, tags: arrayOf(text(1, 50), 0, 20), version: integer(1, 2147483647) },
       rules: [anyRequired("name", "text", "model_type", "tags")],
     }), "id"),
   } as unknown as Prompts;

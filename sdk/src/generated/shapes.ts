@@ -259,6 +259,12 @@ export type CatalogueOffer = {
   provider: string;
   /** Name of the model at the provider */
   upstream: string;
+  /** What a request can name to get this offer alone, such as fal:fal-ai/flux/dev */
+  name: string;
+  /** What people call the model. null if Gesso has no name for it */
+  model_name: string | null;
+  /** The same as an ID that a request can name, such as gpt-image-2.5-flare */
+  model_id: string | null;
   /** Whether Gesso tries this offer first for its task and model */
   preferred: boolean;
   /** Price per unit in US dollars of a request without options that change it. null if unknown */
@@ -656,6 +662,15 @@ export type ModelCatalogue = {
   models: Array<{
       model: string;
       description: string | null;
+      /** What people call the model of the preferred offer */
+      display_name: string | null;
+      /** Who made it */
+      vendor: string | null;
+      /** The model that the name is from, if its vendor ended it and another one does the work */
+      stands_for: {
+          name: string;
+          ended_on: string;
+        } | null;
       /** Offers of this installation, by task, the preferred one first */
       offers: CatalogueOffer[];
     }>;

@@ -34,6 +34,8 @@ export type GenerateVideoInput = RunFields & {
   motion_bucket_id?: number;
   /** Frames per second, 1 to 60. 1 to 60 */
   fps?: number;
+  /** Model that does the work. A name or ID of a model from catalogue.get, a name that the operator added, or a provider's own name, such as fal:fal-ai/flux/dev. Default: the operator's preference */
+  model?: string;
 };
 
 /** The operations `generateVideo`. */
@@ -59,7 +61,7 @@ export function videosOf(connection: Connection): Videos {
       bodies: "json",
       images: imageSources,
       takesIdempotencyKey: true,
-      fields: { prompt: text(1, 8000), negative_prompt: text(0, 8000), image_url: imageInput, source_run_id: uuid, output_index: integer(0, 1000), frame: enumOf("first", "last"), aspect_ratio: matching("^[1-9]\\d?:[1-9]\\d?$"), duration: number(1, 60), seed: integer(0, 4294967295), cfg_scale: number(0, 30), motion_bucket_id: integer(1, 255), fps: integer(1, 60), ...run },
+      fields: { prompt: text(1, 8000), negative_prompt: text(0, 8000), image_url: imageInput, source_run_id: uuid, output_index: integer(0, 1000), frame: enumOf("first", "last"), aspect_ratio: matching("^[1-9]\\d?:[1-9]\\d?$"), duration: number(1, 60), seed: integer(0, 4294967295), cfg_scale: number(0, 30), motion_bucket_id: integer(1, 255), fps: integer(1, 60), model: text(1, 200), ...run },
       rules: [exactlyOneRequired("image_url", "source_run_id")],
     }),
   } as unknown as Videos;

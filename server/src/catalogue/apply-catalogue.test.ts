@@ -206,12 +206,17 @@ describe("like", () => {
     expect(offersOf(bound, "flux-dev")).toEqual(offersOf(registry, "flux-dev"));
   });
 
-  it("adds only tasks of the model: a model that only generates gets no edit", () => {
+  it("adds every task of the other one that requests can name a model for", () => {
     const bound = apply("models:\n  vendorc: [{ provider: openai, like: vendora, as: gpt-image-2 }]");
     expect(offersOf(bound, "vendorc")).toMatchObject([
       { upstreamModel: "gpt-image-2", price: flatPrice(0.04, "call") },
     ]);
-    expect(offersOf(bound, "vendorc", "image.edit")).toEqual([]);
+    expect(offersOf(bound, "vendorc", "image.edit")).toMatchObject([{ upstreamModel: "gpt-image-2" }]);
+  });
+
+  it("adds a name of the operator's own", () => {
+    const bound = apply("models:\n  seedream-5: [{ provider: fal, like: fal-ai/flux/dev, as: fal-ai/seedream/v5 }]");
+    expect(namesOf(bound, "seedream-5")).toEqual(["fal fal-ai/seedream/v5"]);
   });
 
   it("works like the other one: the adapter gets the model name that it knows", async () => {

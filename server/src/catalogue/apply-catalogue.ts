@@ -1,6 +1,7 @@
 // Applies gesso.yaml to the built-in offers of the providers. The order of entries becomes the preference of offers.
 // Removed offers stay as retired offers, so that existing runs can still use them.
 import { modelIds } from "../contract/models.ts";
+import { nearestName } from "../contract/nearest-names.ts";
 import type { Offer, Provider } from "../providers/provider.ts";
 import {
   applyEntryToOffer,
@@ -29,6 +30,9 @@ type OfferDraft = {
 
 const DEFAULT_PREFERENCE = 50;
 
+/** A name that an operator may add. Names with a colon are the providers' own. */
+const ALIAS = /^[a-z0-9][a-z0-9.-]{0,63}$/;
+
 export function applyCatalogue(
   providers: Provider[],
   file: CatalogueFile,
@@ -43,19 +47,17 @@ export function applyCatalogue(
   const drafts: OfferDraft[] = configured.flatMap((provider) =>
     provider.offers.map((offer) => ({ provider, from: offer, offer })),
   );
-  const requestable = requestablePairs(drafts.map(({ offer }) => offer));
+  const names = [...new Set<string>([...modelIds, ...drafts.map(({ offer }) => offer.model)])];
   for (const { model, path, entries } of file.models) {
-    if (!requestable.models.has(model)) {
-      problems.push({
-        path,
-        message: `unknown model ${model}${suggestName(model, [...requestable.models])}`,
-        at: "key",
-      });
+    const isAdded = ALIAS.test(model) && entries.every(({ entry }) => entry.like !== undefined);
+    if (!names.includes(model) && !isAdded) {
+      const nearest = nearestName(model, names);
+      const hint = nearest ? `; did you mean ${nearest}?` : ": to add a name, set as and like in each of its entries";
+      problems.push({ path, message: `unknown model ${model}${hint}`, at: "key" });
       continue;
     }
     for (const [index, { entry, path: at }] of entries.entries()) {
-      const scope = { providers: configured, isRequestable: requestable.isRequestable };
-      const problem = applyEntry(drafts, scope, { model, entry, index });
+      const problem = applyEntry(drafts, configured, { model, entry, index });
       if (problem) problems.push({ path: problem.at ? [...at, problem.at] : at, message: problem.message });
     }
   }
@@ -100,25 +102,12 @@ function applyProviderSettings(provider: Provider, file: CatalogueFile): Provide
   };
 }
 
-/** Tasks and models that requests can name: those of all built-in offers, and image.generate with every model. */
-function requestablePairs(offers: Offer[]) {
-  const pairs = new Set([
-    ...offers.map(({ task, model }) => `${task} ${model}`),
-    ...modelIds.map((model) => `image.generate ${model}`),
-  ]);
-  return {
-    models: new Set<string>([...modelIds, ...offers.map(({ model }) => model)]),
-    isRequestable: ({ task, model }: Offer) => pairs.has(`${task} ${model}`),
-  };
-}
-
-type CatalogueScope = { providers: Provider[]; isRequestable: (offer: Offer) => boolean };
 type IndexedEntry = { model: string; entry: CatalogueEntry; index: number };
 
 /** Changes the drafts as the entry says. Returns a problem if the entry cannot be applied. */
 function applyEntry(
   drafts: OfferDraft[],
-  { providers, isRequestable }: CatalogueScope,
+  providers: Provider[],
   { model, entry, index }: IndexedEntry,
 ): EntryProblem | undefined {
   const provider = providers.find(({ id }) => id === entry.provider);
@@ -127,9 +116,7 @@ function applyEntry(
     return { at: "provider", message: `unknown provider ${entry.provider}${suggestName(entry.provider, ids)}` };
   }
   const isNew = entry.like !== undefined;
-  const found = isNew
-    ? findTemplateOffers(provider, { model, entry, isRequestable })
-    : findTargetOffers(provider, model, entry);
+  const found = isNew ? findTemplateOffers(provider, model, entry) : findTargetOffers(provider, model, entry);
   if ("message" in found) return found;
   for (const each of found) {
     const offer = applyEntryToOffer(isNew ? offerFromTemplate(each, model) : each, entry);

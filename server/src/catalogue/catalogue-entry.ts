@@ -1,5 +1,6 @@
 // Applies one entry of gesso.yaml: finds the offers it refers to and changes them. An entry that cannot be applied
 // returns an EntryProblem with a sentence and the setting it is about.
+import { NAMEABLE_TASKS } from "../contract/models.ts";
 import { flatPrice, type Price, type PriceUnit } from "../prices/price.ts";
 import { publishedPrice } from "../prices/published.ts";
 import type { Offer, OfferLimits, Provider } from "../providers/provider.ts";
@@ -39,13 +40,8 @@ export function findTargetOffers(provider: Provider, model: string, entry: Catal
   return { at: setting, message: message };
 }
 
-type TemplateQuery = { model: string; entry: CatalogueEntry; isRequestable(offer: Offer): boolean };
-
 /** The template offers of an entry with `like`: the new offers copy everything except model and upstream model. */
-export function findTemplateOffers(
-  provider: Provider,
-  { model, entry, isRequestable }: TemplateQuery,
-): Offer[] | EntryProblem {
+export function findTemplateOffers(provider: Provider, model: string, entry: CatalogueEntry): Offer[] | EntryProblem {
   const { like = "", as, task, offer } = entry;
   const problem = (message: string): EntryProblem => ({ at: "like", message: message });
   if (as === undefined) return problem(`like needs as: the name of the model at ${provider.id}`);
@@ -57,7 +53,7 @@ export function findTemplateOffers(
   }
   const found = known.filter(
     (each) =>
-      (task === undefined || each.task === task) && isRequestable({ ...each, model }) && each.recovery !== "free",
+      (task === undefined || each.task === task) && NAMEABLE_TASKS.includes(each.task) && each.recovery !== "free",
   );
   if (found.length === 0) return problem(`no task of ${provider.id}'s ${like} can be requested with ${model}`);
   const isAmbiguous = found.some((each) => found.some((other) => other !== each && other.task === each.task));

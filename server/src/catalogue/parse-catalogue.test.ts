@@ -63,6 +63,16 @@ const WRONG: [what: string, text: string, problem: string][] = [
   ],
   ["an unknown model", "models:\n  flux-def: [fal]", "2:3 unknown model flux-def; did you mean flux-dev?"],
   [
+    "a name that no entry adds",
+    "models:\n  seedream-5: [fal]",
+    "2:3 unknown model seedream-5: to add a name, set as and like in each of its entries",
+  ],
+  [
+    "a name that is no name",
+    "models:\n  fal:seedream: [{ provider: fal, like: fal-ai/flux/dev, as: x }]",
+    "2:3 unknown model fal:seedream: to add a name, set as and like in each of its entries",
+  ],
+  [
     "a model without a list",
     "models:\n  flux-dev: fal",
     "2:13 a model must have a list of providers, one entry each, in order of preference",
@@ -188,7 +198,7 @@ const WRONG: [what: string, text: string, problem: string][] = [
   ],
   [
     "like something for a task that is not asked",
-    models("{ provider: openai, like: vendora, task: image.edit, as: x }"),
+    models("{ provider: openai, like: vendora, task: video.generate, as: x }"),
     "3:33 no task of openai's vendora can be requested with flux-dev",
   ],
 ];

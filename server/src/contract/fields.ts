@@ -56,6 +56,36 @@ export const timestampField = (description: string) =>
 export const imageUrl = (description: string) =>
   httpUrl().describe(description).meta({ format: "uri", "x-widget": "image" });
 
+const MAX_MODEL_NAME = 200;
+/** In forms: a choice of names that this installation has, with their prices. */
+const MODEL_WIDGET = { "x-widget": "model" };
+const NAMES =
+  "A name or ID of a model from catalogue.get, a name that the operator added, or a provider's own name, such as " +
+  "fal:fal-ai/flux/dev";
+const anyModelName = () =>
+  z
+    .string()
+    .regex(/^[^\s\p{C}](?:[^\p{C}]*[^\s\p{C}])?$/u)
+    .refine((value) => value.length <= MAX_MODEL_NAME)
+    .meta({ minLength: 1, maxLength: MAX_MODEL_NAME, pattern: undefined });
+
+/** One of `known`, or any other name that this installation has an offer for. */
+export const knownOrOtherModel = <const Known extends readonly [string, ...string[]]>(known: Known) =>
+  z.union([z.enum(known), anyModelName()], {
+    error: `Must be the name of a model, at most ${MAX_MODEL_NAME} characters.`,
+  });
+
+/** The model that executes an operation. */
+export const modelToUse = <const Known extends readonly [string, ...string[]]>(known: Known, description: string) =>
+  knownOrOtherModel(known).describe(`${description}. ${NAMES}`).meta(MODEL_WIDGET);
+
+/** The model that executes an operation. Without it, the operator's preference decides. */
+export const executingModel = () =>
+  anyModelName()
+    .describe(`Model that does the work. ${NAMES}. Default: the operator's preference`)
+    .meta(MODEL_WIDGET)
+    .optional();
+
 /** The name of a LoRA. It becomes part of a file name at the provider, so it cannot be a path. */
 export const loraName = (description: string) =>
   z

@@ -110,6 +110,16 @@ export type AcceptedPrice = {
  */
 export type Change = "access" | "money" | "installation";
 
+/**
+ * What the offers of this installation do with a model, for plans: which tasks and parameters they support, and how
+ * many images they take.
+ */
+export type ModelFacts = {
+  does(task: Task, model: string): boolean;
+  uses(task: Task, model: string, parameter: string): boolean;
+  mostImages(task: Task, model: string): number;
+};
+
 export type HttpMethod = "GET" | "POST" | "PATCH" | "DELETE";
 export type BodyKind = "json" | "form";
 
@@ -149,6 +159,8 @@ export type OperationSpec<Input extends z.ZodObject, Output extends z.ZodType = 
 
 type RunOperationSpec<Input extends z.ZodObject> = {
   run_type: string;
+  /** The field that names the model of the run. Default: model. */
+  modelField?: string;
   /** Adds the defaults of the selected model before the input is stored and planned. */
   fillDefaults?(input: z.output<Input>): z.output<Input>;
   /** The run that the caller named as the source. It becomes the parent, even if another source takes precedence. */
@@ -167,12 +179,12 @@ type RunOperationSpec<Input extends z.ZodObject> = {
   /** Deadline of the run. Default: RUN_DEADLINE_SECONDS. */
   deadlineSeconds?: number;
   /** Provided fields that the model does not use: one warning each, or an error with strict handling. */
-  unusedFields?(input: z.output<Input>, provided: JsonObject): string[];
+  unusedFields?(input: z.output<Input>, provided: JsonObject, models: ModelFacts): string[];
   /** Provided values that Gesso must change: one warning each, or an error with strict handling. */
-  adjustments?(input: z.output<Input>, provided: JsonObject): ParameterAdjustment[];
+  adjustments?(input: z.output<Input>, provided: JsonObject, models: ModelFacts): ParameterAdjustment[];
   /** Further warnings, such as a trimmed tag or a missing reference. */
   warnings?(input: z.output<Input>, provided: JsonObject): string[];
-  plan(input: z.output<Input>, provided: JsonObject): Job[];
+  plan(input: z.output<Input>, provided: JsonObject, models: ModelFacts): Job[];
   /** The run's `result`, if it is made from the files of several jobs. Default: the data of the provider. */
   renderResult?(input: JsonObject, result: RunResult): JsonObject | null;
   /** Fields of the response that are in the run's `result` too. The client's finished run has them. */

@@ -1,57 +1,30 @@
 // The parameters of every task, compared with the plans of all operations: a new parameter of a plan fails here, and
 // then in the declarations of all offers of its task.
 import { expect, it } from "vitest";
-import { z } from "zod";
+import { listModelChoices, sampleFields } from "../../test/support/operation-inputs.ts";
+import { builtInModelFacts } from "../../test/support/operation-plans.ts";
 import { operations } from "../operations/all.ts";
 import type { Job, Operation, Task } from "./operation.ts";
 import { parseInput } from "./parse.ts";
 import type { JsonObject } from "./schemas/run.ts";
 import { listJobParameters, readJobParameter, TASK_PARAMETERS, withJobParameter } from "./task-parameters.ts";
 
-type Property = JsonObject & { enum?: unknown[]; type?: string; const?: unknown; minimum?: number; anyOf?: Property[] };
-
-const URL = "https://example.com/a.png";
-const RUN = "01990c3e-2f00-7000-8000-6f0c1a2b3c4d";
-
-/** A value of a field. Plans only pass values on, so that any value of its type will do. */
-function sampleOf(name: string, { enum: choices, type, anyOf, const: only, minimum }: Property): unknown {
-  if (only !== undefined) return only;
-  if (choices) return choices.at(-1);
-  if (anyOf) return sampleOf(name, anyOf[0]!);
-  if (type === "array" && name === "images") return [{ image_reference: URL, tag: "hero" }, URL];
-  if (type === "array") return [name.startsWith("run") ? RUN : URL];
-  if (type === "boolean") return true;
-  // A factor between those of image.upscale needs every job that can follow.
-  if (name === "upscale_factor") return 1.5;
-  if (type === "integer" || type === "number") return minimum ?? 1;
-  return name.endsWith("ratio") ? "16:9" : name.endsWith("run_id") ? RUN : URL;
-}
-
 /** Inputs with all fields, and with all fields but one, for every model. */
 function inputsOf(operation: Operation): JsonObject[] {
-  const { properties = {}, required = [] } = z.toJSONSchema(operation.input, { io: "output", unrepresentable: "any" });
-  const fields = Object.entries(properties as Record<string, Property>);
+  const fields = sampleFields(operation);
   const { input } = parseInput(operation, { ...operation.example, ...operation.fixedValues });
-  const whole = { ...input, ...Object.fromEntries(fields.map(([name, property]) => [name, sampleOf(name, property)])) };
+  const whole = { ...input, ...Object.fromEntries(fields.map(({ name, sample }) => [name, sample])) };
   const lists = Array.isArray(input.images) ? { images: input.images } : {};
-  return fields
-    .filter(([name]) => name === "model" || name === "model_type")
-    .flatMap(([name, { enum: choices = [] }]) => choices.map((choice) => ({ [name]: choice })))
-    .concat([{}])
-    .flatMap((choice) =>
-      [undefined, ...fields.map(([name]) => name).filter((name) => !required.includes(name))].map((left) => ({
-        ...whole,
-        ...lists,
-        ...choice,
-        ...(left && { [left]: undefined }),
-      })),
-    );
+  const leftOut = [undefined, ...fields.filter(({ isRequired }) => !isRequired).map(({ name }) => name)];
+  return [...listModelChoices(operation), {}].flatMap((choice) =>
+    leftOut.map((left) => ({ ...whole, ...lists, ...choice, ...(left && { [left]: undefined }) })),
+  );
 }
 
 const planned = new Map<Task, Set<string>>();
 for (const operation of operations.filter(({ plan }) => plan !== undefined)) {
   for (const input of inputsOf(operation)) {
-    for (const job of operation.plan!(input, input)) {
+    for (const job of operation.plan!(input, input, builtInModelFacts)) {
       const names = planned.get(job.task) ?? new Set();
       planned.set(job.task, names);
       for (const name of listJobParameters(job)) names.add(name);

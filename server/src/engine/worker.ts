@@ -6,6 +6,7 @@ import * as restate from "@restatedev/restate-sdk";
 import type { Database } from "../db/connect.ts";
 import { releaseLeases } from "../db/leases.ts";
 import { runSteps, type StepDependencies } from "../runs/execute/run-steps.ts";
+import { longestSynchronousSeconds } from "../runs/offers/provider-registry.ts";
 import { SUSPECTS_INTERVAL_MS } from "../runs/ownership/suspect-runs.ts";
 import type { WebhookServices } from "../webhooks/webhook-service.ts";
 import { computeBuildId } from "./build-id.ts";
@@ -134,9 +135,4 @@ function createWorkerActivity(
 
 /** Synchronous offers respond only with the finished result. Aborting such a request would waste what it costs. */
 const longestRequestSeconds = ({ providers, settings }: Pick<DutyDependencies, "providers" | "settings">) =>
-  providers.enabled
-    .flatMap(({ provider }) => provider.offers)
-    .reduce(
-      (longest, { synchronousSeconds = 0 }) => Math.max(longest, synchronousSeconds),
-      settings.timeouts.submitSeconds,
-    );
+  Math.max(settings.timeouts.submitSeconds, longestSynchronousSeconds(providers));

@@ -2,16 +2,18 @@
 // of their circuit breakers. It has no setting of a provider: no host, no key, no rate limit.
 
 import { mayCall } from "../access/scopes.ts";
-import { models } from "../contract/models.ts";
-import type { Task } from "../contract/operation.ts";
+import { findModelDefinition, models } from "../contract/models.ts";
+import type { ModelFacts, Task } from "../contract/operation.ts";
 import { parseInput } from "../contract/parse.ts";
 import type { CatalogueOffer, ModelCatalogue } from "../contract/schemas/catalogue.ts";
 import { TASK_PARAMETERS } from "../contract/task-parameters.ts";
 import type { Caller } from "../db/access/caller.ts";
 import { runOperations } from "../operations/all-runs.ts";
 import { type Price, priceInShort } from "../prices/price.ts";
+import { findNamedModel, toModelId } from "../providers/model-names.ts";
 import { supportOf } from "../providers/parameter-support.ts";
 import { type Offer, type OfferLimits, offerPreference, type Provider } from "../providers/provider.ts";
+import { listOffers } from "../providers/resolve-model.ts";
 import type { Runtime } from "../runs/core/runtime.ts";
 import type { ProviderRegistry } from "../runs/offers/provider-registry.ts";
 
@@ -24,13 +26,14 @@ export function buildCatalogue(
   services: CatalogueDependencies,
   caller: Pick<Caller, "role" | "scopes">,
 ): ModelCatalogue {
-  const all = services.providers.enabled.flatMap(({ provider }) =>
-    provider.offers.flatMap((offer) => (offer.isRemoved ? [] : [{ provider, offer }])),
-  );
+  const all = listOffers(services.providers.enabled)
+    .filter(({ offer }) => !offer.isRemoved)
+    .map(({ enabledProvider: { provider }, offer }) => ({ provider, offer }));
   const names = [...new Set([...models.map(({ id }) => id), ...all.map(({ offer }) => offer.model)])];
   const listed = names.map((model) => ({
     model,
-    description: models.find(({ id }) => id === model)?.description ?? null,
+    description: findModelDefinition(model)?.description ?? null,
+    ...describeName(all, model),
     offers: TASKS.flatMap((task) => {
       const ranked = rankOffers(all.filter(({ offer }) => offer.model === model && offer.task === task));
       return ranked.map((each, index) => renderOffer(services, each, index === 0 && !isRetired(each)));
@@ -46,16 +49,34 @@ export function buildCatalogue(
   };
 }
 
+/** For plans that are only asked for their tasks. */
+const EVERY_MODEL: ModelFacts = { does: () => true, uses: () => true, mostImages: () => Number.POSITIVE_INFINITY };
+
 /** The operations by the tasks that the plan of their own example has. */
 const OPERATIONS_BY_TASK = Map.groupBy(
   runOperations.flatMap((operation) => {
     if (!operation.plan) return [];
     const { input, provided } = parseInput(operation, { ...operation.example, ...operation.fixedValues }, "json");
-    const planned = new Set(operation.plan(input, provided).map(({ task }) => task));
+    const planned = new Set(operation.plan(input, provided, EVERY_MODEL).map(({ task }) => task));
     return [...planned].map((task) => ({ task, name: operation.name, http: operation.http }));
   }),
   ({ task }) => task,
 );
+
+/** What people call the model of the preferred offer, and whether the name stands for a model that ended. */
+function describeName(all: ProviderOffer[], name: string) {
+  const [preferred] = rankOffers(
+    all.filter(({ offer }) => offer.model === name && offer.lifecycle?.state !== "retired"),
+  );
+  const named = preferred && findNamedModel(preferred.provider.id, preferred.offer.upstreamModel);
+  const { retired } = findModelDefinition(name) ?? {};
+  const isReplaced = retired !== undefined && named !== undefined && named.name !== retired.name;
+  return {
+    display_name: named?.name ?? null,
+    vendor: named?.vendor ?? null,
+    stands_for: isReplaced ? { name: retired.name, ended_on: retired.since } : null,
+  };
+}
 
 const isRetired = ({ offer }: ProviderOffer) => offer.lifecycle?.state === "retired";
 
@@ -73,9 +94,18 @@ function renderOffer(
   preferred: boolean,
 ): CatalogueOffer {
   const { task, upstreamModel, price, latency = "usual", equivalence = null, lifecycle } = offer;
+  const named = findNamedModel(provider.id, upstreamModel);
   const openSeconds = providers.circuitBreaker.openForSeconds({ provider: provider.id, upstreamModel });
   return {
-    ...{ task, provider: provider.id, upstream: upstreamModel, preferred, ...renderPrice(price), latency, equivalence },
+    ...{ task, provider: provider.id, upstream: upstreamModel, name: `${provider.id}:${upstreamModel}` },
+    ...{
+      model_name: named?.name ?? null,
+      model_id: named ? toModelId(named.name) : null,
+      preferred,
+      ...renderPrice(price),
+      latency,
+      equivalence,
+    },
     limits: renderLimits(offer.limits),
     parameters: TASK_PARAMETERS[task].map((name) => renderParameter(offer, name)),
     lifecycle: {

@@ -4,6 +4,7 @@
 import type { RequestContext } from "../access/request-context.ts";
 import type { SystemChecks, SystemReport } from "../contract/schemas/system.ts";
 import { readInstallationLoad } from "../db/runs/open-run-counts.ts";
+import { listOffers } from "../providers/resolve-model.ts";
 import type { Runtime } from "../runs/core/runtime.ts";
 import type { ProviderRegistry } from "../runs/offers/provider-registry.ts";
 
@@ -17,8 +18,8 @@ export async function reportSystem(
 ): Promise<SystemReport> {
   const [checks, load] = await Promise.all([checkInstallation(), readInstallationLoad(database)]);
   const openUntil = (name: string) => {
-    const offers = providers.enabled.find(({ provider }) => provider.id === name)?.provider.offers ?? [];
-    const seconds = offers.map(({ upstreamModel }) =>
+    const offers = listOffers(providers.enabled.filter(({ provider }) => provider.id === name));
+    const seconds = offers.map(({ offer: { upstreamModel } }) =>
       providers.circuitBreaker.openForSeconds({ provider: name, upstreamModel }),
     );
     const longest = Math.max(0, ...seconds);

@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { buildInputWithId, listIdFields } from "../../test/access/id-fields.ts";
+import { builtInModelFacts } from "../../test/support/operation-plans.ts";
 import { createFilePart } from "../contract/files.ts";
 import type { Operation } from "../contract/operation.ts";
 import { parseInput } from "../contract/parse.ts";
@@ -117,7 +118,7 @@ describe("a field that takes a run ID", () => {
     const holder = path.slice(0, -1).reduce((value: any, part) => value[part], input) as JsonObject;
     Object.assign(holder, { output_index: 3, frame: "last" });
     const parsed = parseInput(operation, input, "json");
-    const sources = operation.plan!(parsed.input, parsed.provided).flatMap(listSources);
+    const sources = operation.plan!(parsed.input, parsed.provided, builtInModelFacts).flatMap(listSources);
     expect(sources).toContainEqual({ run: RUN_ID, output: 3, frame: "last" });
   });
 });
@@ -125,13 +126,15 @@ describe("a field that takes a run ID", () => {
 describe.each(named(planned))("the plan of %s", (_, operation) => {
   const plan = () => {
     const { input, provided } = parseInput(operation, exampleOf(operation));
-    return operation.plan!(input, provided);
+    return operation.plan!(input, provided, builtInModelFacts);
   };
 
   it("is pure: the same input gives the same jobs, and the input is not changed", () => {
     const { input, provided } = parseInput(operation, exampleOf(operation));
     const before = structuredClone({ input, provided });
-    expect(operation.plan!(input, provided)).toEqual(operation.plan!(input, provided));
+    expect(operation.plan!(input, provided, builtInModelFacts)).toEqual(
+      operation.plan!(input, provided, builtInModelFacts),
+    );
     expect({ input, provided }).toEqual(before);
   });
 
@@ -149,11 +152,12 @@ describe.each(named(planned))("the plan of %s", (_, operation) => {
   });
 
   it("needs only tasks that some provider offers, for each model", () => {
-    const choices = (propertiesOf(operation).model_type as { enum?: string[] } | undefined)?.enum ?? [undefined];
+    const { anyOf = [] } = (propertiesOf(operation).model_type ?? {}) as { anyOf?: { enum?: string[] }[] };
+    const choices = [undefined, ...anyOf.flatMap((each) => each.enum ?? [])];
     for (const model_type of choices.filter((model) => !UNBOUND.includes(model ?? ""))) {
       const { input, provided } = parseInput(operation, exampleOf(operation));
       const chosen = model_type === undefined ? input : { ...input, model_type };
-      for (const job of operation.plan!(chosen, provided)) {
+      for (const job of operation.plan!(chosen, provided, builtInModelFacts)) {
         const isOffered = providers.some(({ offers }) =>
           offers.some((offer) => offer.task === job.task && offer.model === job.model),
         );

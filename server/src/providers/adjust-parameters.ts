@@ -12,11 +12,11 @@ export type JobRequirements = Pick<
   "task" | "model" | "prompt" | "images" | "mask" | "options" | "count" | "source_size"
 >;
 
+/** Whether an offer that the model of the job means can do it. */
 export const canServe = (offer: Offer, job: JobRequirements): boolean => {
   const { limits = {} } = offer;
   return (
     offer.task === job.task &&
-    offer.model === job.model &&
     offer.lifecycle?.state !== "retired" &&
     (job.mask === undefined || limits.mask !== false) &&
     (job.images?.length ?? 0) <= (limits.images ?? Number.POSITIVE_INFINITY) &&

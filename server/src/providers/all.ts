@@ -1,9 +1,13 @@
 // All providers as an array, sorted by preference.
+import { imitateProviders } from "./imitate-providers.ts";
 import * as listed from "./index.ts";
 import type { Provider } from "./provider.ts";
 
 const providerPreference = ({ preference = 50 }: Provider) => preference;
 
-export const providers: Provider[] = Object.values(listed).sort(
-  (a, b) => providerPreference(a) - providerPreference(b),
+const sorted: Provider[] = Object.values(listed).sort((a, b) => providerPreference(a) - providerPreference(b));
+
+/** The sandbox does with parameters what the preferred provider of each model does. */
+export const providers: Provider[] = sorted.map((provider) =>
+  provider === listed.sandbox ? imitateProviders(provider, sorted) : provider,
 );

@@ -5,12 +5,13 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { z } from "zod";
 import { fakeVendors } from "../../test/fake-vendors/all.ts";
 import type { FakeVendor, FakeVendorDefinition } from "../../test/fake-vendors/fake-vendor.ts";
 import { createFakeProviderContext } from "../../test/fake-vendors/provider-context.ts";
 import { createSampleJob } from "../../test/fake-vendors/sample-jobs.ts";
 import { createManualClock } from "../../test/support/manual-clock.ts";
+import { listModelChoices } from "../../test/support/operation-inputs.ts";
+import { builtInModelFacts } from "../../test/support/operation-plans.ts";
 import { until } from "../../test/support/until.ts";
 import { modelIds } from "../contract/models.ts";
 import { parseInput } from "../contract/parse.ts";
@@ -51,13 +52,9 @@ const requestableModels = new Set(
   operations
     .filter(({ plan }) => plan !== undefined)
     .flatMap((operation) => {
-      const { properties = {} } = z.toJSONSchema(operation.input, { io: "input", unrepresentable: "any" });
       const { input, provided } = parseInput(operation, operation.example);
-      const choices = ["model", "model_type"].flatMap((field) =>
-        ((properties[field] as { enum?: string[] } | undefined)?.enum ?? []).map((value) => ({ [field]: value })),
-      );
-      return [{}, ...choices].flatMap((choice) =>
-        operation.plan!({ ...input, ...choice }, provided).map((job) => job.model),
+      return [{}, ...listModelChoices(operation)].flatMap((choice) =>
+        operation.plan!({ ...input, ...choice }, provided, builtInModelFacts).map((job) => job.model),
       );
     }),
 );

@@ -30,7 +30,9 @@ describe("every offer", () => {
 
   it.each(named)("%s is the only one for its jobs, except for failover offers", (_, offer) => {
     const job = createSampleJob(offer);
-    const able = fal.offers.filter((each) => canServe(each, job) && each.preference === offer.preference);
+    const able = fal.offers.filter(
+      (each) => each.model === offer.model && canServe(each, job) && each.preference === offer.preference,
+    );
     expect(able).toEqual([offer]);
   });
 });

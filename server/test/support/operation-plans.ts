@@ -6,6 +6,11 @@ import type { BodyKind, Job, Operation } from "../../src/contract/operation.ts";
 import { parseInput } from "../../src/contract/parse.ts";
 import type { JsonObject } from "../../src/contract/schemas/run.ts";
 import type { Fault, ValidationIssue } from "../../src/faults/faults.ts";
+import { providers } from "../../src/providers/all.ts";
+import { describeModels } from "../../src/providers/resolve-model.ts";
+
+/** Models as an installation knows them that has all providers. */
+export const builtInModelFacts = describeModels(providers.map((provider) => ({ provider, env: {} })));
 
 export const RUN_ID = "01990c3e-2f00-7000-8000-6f0c1a2b3c4d";
 export const PARENT_RUN_ID = "01990c3e-2f00-7000-8000-aaaaaaaaaaaa";
@@ -32,7 +37,7 @@ export function parseOperationInput(operation: Operation, raw: JsonObject, body:
 
 export function buildJobs(operation: Operation, raw: JsonObject, body: BodyKind = "json"): Job[] {
   const { input, given } = parseOperationInput(operation, raw, body);
-  return operation.plan!(input, given);
+  return operation.plan!(input, given, builtInModelFacts);
 }
 
 export const resolveParent = (operation: Operation, raw: JsonObject, body: BodyKind = "json") =>
@@ -42,8 +47,8 @@ export const resolveParent = (operation: Operation, raw: JsonObject, body: BodyK
 export function warningsOf(operation: Operation, raw: JsonObject, body: BodyKind = "json"): string[] {
   const { input, given } = parseOperationInput(operation, raw, body);
   return [
-    ...(operation.unusedFields?.(input, given) ?? []),
-    ...(operation.adjustments?.(input, given) ?? []).map(({ field }) => field),
+    ...(operation.unusedFields?.(input, given, builtInModelFacts) ?? []),
+    ...(operation.adjustments?.(input, given, builtInModelFacts) ?? []).map(({ field }) => field),
     ...(operation.warnings?.(input, given) ?? []),
   ];
 }

@@ -81,6 +81,9 @@ const CatalogueOffer = z
     task: z.string().describe("Kind of work, such as image.generate"),
     provider: z.string(),
     upstream: z.string().describe("Name of the model at the provider"),
+    name: z.string().describe("What a request can name to get this offer alone, such as fal:fal-ai/flux/dev"),
+    model_name: z.string().nullable().describe("What people call the model. null if Gesso has no name for it"),
+    model_id: z.string().nullable().describe("The same as an ID that a request can name, such as gpt-image-2.5-flare"),
     preferred: z.boolean().describe("Whether Gesso tries this offer first for its task and model"),
     price: z
       .number()
@@ -122,6 +125,12 @@ export const ModelCatalogue = z
         z.object({
           model: z.string(),
           description: z.string().nullable(),
+          display_name: z.string().nullable().describe("What people call the model of the preferred offer"),
+          vendor: z.string().nullable().describe("Who made it"),
+          stands_for: z
+            .object({ name: z.string(), ended_on: z.iso.date() })
+            .nullable()
+            .describe("The model that the name is from, if its vendor ended it and another one does the work"),
           offers: z.array(CatalogueOffer).describe("Offers of this installation, by task, the preferred one first"),
         }),
       )

@@ -4,12 +4,13 @@ import { createFilePart } from "../../contract/files.ts";
 import { parseInput } from "../../contract/parse.ts";
 import type { JsonObject } from "../../contract/schemas/run.ts";
 import { Fault } from "../../faults/faults.ts";
+import { providers } from "../../providers/all.ts";
 import { parseClientBody } from "./client-body.ts";
 import { contentOf } from "./client-content.ts";
-import type { ModelNames } from "./model-names.ts";
+import { createModelNames, type ModelNames } from "./model-names.ts";
 import { type Endpoint, toOperation } from "./to-operation.ts";
 
-const names: ModelNames = { list: () => [], has: () => true, resolve: (name) => ({ model: name }) };
+const names: ModelNames = createModelNames(providers.map((provider) => ({ provider, env: {} })));
 const file = (filename: string, sha256 = filename) => createFilePart({ path: "/t", filename, size_bytes: 1, sha256 });
 
 const translate = (endpoint: Endpoint, raw: JsonObject, body: "json" | "form" = "json") => {

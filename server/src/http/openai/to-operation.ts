@@ -1,7 +1,7 @@
 // Translates the request of an OpenAI client to an operation of Gesso. Pure: the same body gives the same run. What no
 // operation can use is listed by its name, never dropped silently.
 
-import { FLUX_KONTEXT_ASPECT_RATIOS, models } from "../../contract/models.ts";
+import { FLUX_KONTEXT_ASPECT_RATIOS, findModelDefinition } from "../../contract/models.ts";
 import type { Operation } from "../../contract/operation.ts";
 import type { JsonObject } from "../../contract/schemas/run.ts";
 import { Fault } from "../../faults/faults.ts";
@@ -53,7 +53,7 @@ function refuseUnsupported({ quality, background }: ClientBody): void {
 
 function toGeneration(body: ClientBody, names: ModelNames): ImageTranslation {
   const { model, warning } = names.resolve(body.model ?? DEFAULT_MODEL, "image.generate");
-  const size = sizeForModel(model, body.size);
+  const size = sizeForModel({ model, takes: names.shapeOf(model) }, body.size);
   const { n = 1 } = body;
   return {
     operation: n > MAX_BATCH ? generateForOpenAi : generateImage,
@@ -159,8 +159,11 @@ const isSize = (size: string | undefined): size is string => size !== undefined 
 type SizeFields = { fields: JsonObject; isUsed: boolean };
 
 /** The size in the fields that the model uses: width and height, or else the aspect ratio. */
-function sizeForModel(model: string, size: string | undefined): SizeFields {
-  const { usedFields = [], requires = [] } = models.find(({ id }) => id === model) ?? {};
+function sizeForModel(
+  { model, takes }: { model: string; takes: ReturnType<ModelNames["shapeOf"]> },
+  size: string | undefined,
+): SizeFields {
+  const { requires = [] } = findModelDefinition(model) ?? {};
   if (!isSize(size)) {
     const fields = {
       ...(requires.includes("width") && { width: 1024, height: 1024 }),
@@ -168,13 +171,13 @@ function sizeForModel(model: string, size: string | undefined): SizeFields {
     };
     return { fields, isUsed: true };
   }
-  if (usedFields.includes("width") && !requires.includes("aspect_ratio")) {
+  if (takes === "size" && !requires.includes("aspect_ratio")) {
     const [width = 0, height = 0] = size.split("x").map(Number);
     if (Math.min(width, height) < MIN_SIDE || Math.max(width, height) > MAX_SIDE)
       throw invalid("size", `Each side must have ${MIN_SIDE} to ${MAX_SIDE} pixels.`);
     return { fields: { width, height }, isUsed: true };
   }
-  if (!usedFields.includes("aspect_ratio")) return { fields: {}, isUsed: false };
+  if (takes === undefined) return { fields: {}, isUsed: false };
   const supported = model === "flux-kontext-max" ? FLUX_KONTEXT_ASPECT_RATIOS : undefined;
   return { fields: { aspect_ratio: aspectRatioOf(size, supported) }, isUsed: true };
 }

@@ -1,6 +1,7 @@
 import { z } from "zod";
-import { syncRunFields } from "../../contract/fields.ts";
+import { executingModel, syncRunFields } from "../../contract/fields.ts";
 import { firstSource, imageField } from "../../contract/image-fields.ts";
+import { DEFAULT_MODELS } from "../../contract/models.ts";
 import { defineRun } from "../../contract/operation.ts";
 import { atLeastOne } from "../../contract/rules.ts";
 import { selectedOutput, sourceRun } from "../../contract/run-outputs.ts";
@@ -15,6 +16,7 @@ export const backgroundRemove = defineRun({
   input: z.object({
     image_url: imageField("Source image").optional(),
     ...sourceRun("run_id", "Run whose image is the source. It becomes the parent"),
+    model: executingModel(),
     ...syncRunFields,
   }),
   rules: [atLeastOne("image_url", "run_id")],
@@ -26,7 +28,7 @@ export const backgroundRemove = defineRun({
   plan: (input) => [
     {
       task: "image.remove-background",
-      model: "remove-background-default",
+      model: input.model ?? DEFAULT_MODELS["image.remove-background"],
       images: [firstSource(input.image_url, selectedOutput(input.run_id, input))!],
     },
   ],

@@ -1,7 +1,8 @@
 import { z } from "zod";
-import { promptField, runFields, seed } from "../../contract/fields.ts";
+import { executingModel, promptField, runFields, seed } from "../../contract/fields.ts";
 import { sourceFileField } from "../../contract/files.ts";
 import { firstSource, imageField } from "../../contract/image-fields.ts";
+import { DEFAULT_MODELS } from "../../contract/models.ts";
 import { defineRun } from "../../contract/operation.ts";
 import { pickProvided } from "../../contract/provided-fields.ts";
 import { selectedOutput, sourceRun } from "../../contract/run-outputs.ts";
@@ -38,6 +39,7 @@ const input = z.object({
   seed: seed(),
   image: imageField("Image that the character is placed into").optional(),
   mask: imageField("Mask of `image`. White marks the area for the character").optional(),
+  model: executingModel(),
   ...runFields,
 });
 
@@ -77,12 +79,17 @@ export const generateCharacter = defineRun({
     const mask = context && firstSource(input.mask);
     const job = { prompt: input.prompt, mask, aspect_ratio: mask ? undefined : input.aspect_ratio, seed: input.seed };
     if (context && !reference)
-      return planWithinMask({ ...job, task: "image.edit", model: "edit-default", images: [context] });
+      return planWithinMask({
+        ...job,
+        task: "image.edit",
+        model: input.model ?? DEFAULT_MODELS["image.edit"],
+        images: [context],
+      });
     const images = [reference, context].flatMap((source) => source ?? []);
     return planWithinMask({
       ...job,
       task: "image.character",
-      model: "character-default",
+      model: input.model ?? DEFAULT_MODELS["image.character"],
       images: images.length > 0 ? images : undefined,
       mask_over: mask && 1,
       // `auto` asks for nothing: the provider chooses the size.

@@ -1,7 +1,8 @@
 import { z } from "zod";
-import { syncRunFields, textField } from "../../contract/fields.ts";
+import { executingModel, syncRunFields, textField } from "../../contract/fields.ts";
 import { sourceFileField } from "../../contract/files.ts";
 import { firstSource, imageField } from "../../contract/image-fields.ts";
+import { DEFAULT_MODELS } from "../../contract/models.ts";
 import { defineRun } from "../../contract/operation.ts";
 import { pickProvided } from "../../contract/provided-fields.ts";
 import { atLeastOne } from "../../contract/rules.ts";
@@ -23,6 +24,7 @@ export const describeImage = defineRun({
       .default("normal")
       .describe("Length of the description. Default: normal"),
     language: textField("Language of the description, such as en or de", 64).optional(),
+    model: executingModel(),
     ...syncRunFields,
   }),
   rules: [atLeastOne("image_url", "run_id", "image")],
@@ -33,7 +35,7 @@ export const describeImage = defineRun({
   plan: (input, provided) => [
     {
       task: "image.describe",
-      model: "describe-default",
+      model: input.model ?? DEFAULT_MODELS["image.describe"],
       images: [firstSource(input.image, input.image_url, selectedOutput(input.run_id, input))!],
       options: { detail: input.detail, ...pickProvided(input, provided, ["language"]) },
     },

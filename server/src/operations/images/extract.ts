@@ -1,6 +1,7 @@
 import { z } from "zod";
-import { promptField, runFields } from "../../contract/fields.ts";
+import { executingModel, promptField, runFields } from "../../contract/fields.ts";
 import { firstSource, imageField } from "../../contract/image-fields.ts";
+import { DEFAULT_MODELS } from "../../contract/models.ts";
 import { defineRun, type Job, type RunResult } from "../../contract/operation.ts";
 import { atLeastOne } from "../../contract/rules.ts";
 import { selectedOutput, sourceRun } from "../../contract/run-outputs.ts";
@@ -29,6 +30,7 @@ export const extractObjects = defineRun({
       .default(true)
       .describe("Keep transparent areas of the source transparent. Default: true"),
     invert: z.boolean().default(false).describe("Extract everything except the object. Default: false"),
+    model: executingModel(),
     ...runFields,
   }),
   rules: [atLeastOne("image_url", "run_id")],
@@ -48,7 +50,7 @@ export const extractObjects = defineRun({
     return [
       {
         task: "image.segment",
-        model: "segment-default",
+        model: input.model ?? DEFAULT_MODELS["image.segment"],
         prompt: input.prompt,
         images: [source],
         count: input.multiple ? undefined : 1,

@@ -29,14 +29,6 @@ describe("a generation", () => {
     expect(warningsOf(generate, raw)).toEqual(["image_urls"]);
   });
 
-  it("changes an unsupported aspect ratio to the nearest", () => {
-    const raw = { prompt: "x", model_type: "vendorb-imagen4", aspect_ratio: "21:9" };
-    expect(buildJobs(generate, raw)[0]!.aspect_ratio).toBe("16:9");
-    expect(parseOperationInput(generate, raw).input).toMatchObject({ aspect_ratio: "21:9" });
-    expect(warningsOf(generate, raw)).toEqual(["aspect_ratio"]);
-    expect(warningsOf(generate, { ...raw, aspect_ratio: "9:16" })).toEqual([]);
-  });
-
   it("repaints within a mask, and keeps the rest of the source", () => {
     const raw = { prompt: "x", model_type: "gemini-2.5", reference_image_url: URL_A, mask_url: URL_B };
     const [edit, blend] = buildJobs(generate, raw);

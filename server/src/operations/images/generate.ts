@@ -3,6 +3,7 @@ import {
   aspectRatio,
   imageUrl,
   loraName,
+  modelToUse,
   promptField,
   runFields,
   seed,
@@ -10,17 +11,12 @@ import {
   textField,
 } from "../../contract/fields.ts";
 import { parseSource } from "../../contract/image-fields.ts";
-import {
-  applyModelDefaults,
-  listUnusedFields,
-  modelIds,
-  modelRules,
-  nearestAspectRatio,
-} from "../../contract/models.ts";
-import { defineRun, type Source } from "../../contract/operation.ts";
+import { applyModelDefaults, modelIds, modelRules } from "../../contract/models.ts";
+import { defineRun, type ModelFacts, type Source } from "../../contract/operation.ts";
 import { allOrNone } from "../../contract/rules.ts";
 import { runEntry } from "../../contract/run-outputs.ts";
 import { asGeneration, Generation, type JsonObject } from "../../contract/schemas/run.ts";
+import { TASK_PARAMETERS } from "../../contract/task-parameters.ts";
 import { planUpscale } from "../../contract/upscale-jobs.ts";
 import { aspectRatioIgnored, planWithinMask } from "./mask-blend.ts";
 import { translateWorkflowType, workflowTypeRule } from "./workflow-type.ts";
@@ -29,7 +25,7 @@ const strength = () => z.number().min(0).max(2);
 
 const input = z.object({
   prompt: promptField(),
-  model_type: z.enum(modelIds).default("flux-dev").describe("Model to use. Default: flux-dev"),
+  model_type: modelToUse(modelIds, "Model to use. Default: flux-dev").default("flux-dev"),
   model_id: z.uuid().optional().describe("ID of a custom model, from models.list"),
   workflow_type: z
     .enum(["default", "wan", "wan-image-2.2"])
@@ -93,11 +89,49 @@ const MODEL_FIELDS = Object.keys(input.shape).filter(
   (field) => !["prompt", "model_type", "workflow_type", ...Object.keys(runFields)].includes(field),
 );
 
-const unused = (modelType: string, provided: JsonObject) => listUnusedFields(modelType, provided, MODEL_FIELDS);
+/**
+ * Whether the offers of the model use the field at all. What the offer that is selected then does with its value is
+ * judged when the run is accepted.
+ */
+function isUsed(field: string, model: string, models: ModelFacts): boolean {
+  const uses = (parameter: string) => models.uses("image.generate", model, parameter);
+  switch (field) {
+    case "reference_image_url":
+      return uses("images");
+    // Lists are for models that take several images.
+    case "image_urls":
+    case "run_ids":
+      return uses("images") && models.mostImages("image.generate", model) > 1;
+    case "mask_url":
+      return models.does("image.edit", model) && models.uses("image.edit", model, "mask");
+    case "batch_size":
+    case "batch_count":
+      return uses("count");
+    // Gesso adds a job for it if the model cannot enlarge.
+    case "upscale_factor":
+      return true;
+    default:
+      return uses(field);
+  }
+}
+
+/** The fields that a form shows for the model. */
+export const listUsedFields = (model: string, models: ModelFacts): string[] =>
+  MODEL_FIELDS.filter((field) => isUsed(field, model, models));
+
+const unused = (model: string, provided: JsonObject, models: ModelFacts) =>
+  MODEL_FIELDS.filter((field) => provided[field] !== undefined && !isUsed(field, model, models));
 
 /** The values that the model uses. */
-const usedBy = (input: GenerateInput, provided: JsonObject): Partial<GenerateInput> =>
-  Object.fromEntries(Object.entries(input).filter(([field]) => !unused(input.model_type, provided).includes(field)));
+const usedBy = (input: GenerateInput, provided: JsonObject, models: ModelFacts): Partial<GenerateInput> => {
+  const ignored = unused(input.model_type, provided, models);
+  return Object.fromEntries(Object.entries(input).filter(([field]) => !ignored.includes(field)));
+};
+
+/** Within a mask, the job is an edit, which keeps the size of the image and has fewer parameters. */
+const LOST_WITHIN_MASK: readonly string[] = TASK_PARAMETERS["image.generate"].filter(
+  (name) => !(TASK_PARAMETERS["image.edit"] as readonly string[]).includes(name) && name !== "upscale_factor",
+);
 
 const sourcesOf = ({ image_urls = [], reference_image_url, run_ids = [] }: Partial<GenerateInput>): Source[] => [
   ...[...image_urls, ...(reference_image_url ? [reference_image_url] : [])].map((url) => ({ url })),
@@ -120,51 +154,43 @@ export const generateImage = defineRun({
   deprecated: { workflow_type: "model_type" },
 
   translateDeprecated: translateWorkflowType,
+  modelField: "model_type",
   fillDefaults: applyModelDefaults,
-  unusedFields: (input, provided) => unused(input.model_type, provided),
-  adjustments: (input, provided) => {
-    const used = usedBy(input, provided);
-    if (isInpainting(used)) return aspectRatioIgnored(provided);
-    const ratio = used.aspect_ratio && nearestAspectRatio(input.model_type, used.aspect_ratio);
-    return [
-      ...(used.mask_url ? [{ field: "mask_url", message: "mask_url is ignored without a source image." }] : []),
-      ...(ratio !== used.aspect_ratio
-        ? [
-            {
-              field: "aspect_ratio",
-              given: used.aspect_ratio,
-              used: ratio,
-              message: `aspect_ratio was adjusted from ${used.aspect_ratio} to ${ratio}, the nearest that this model supports.`,
-            },
-          ]
-        : []),
-    ];
+  unusedFields: (input, provided, models) => unused(input.model_type, provided, models),
+  adjustments: (input, provided, models) => {
+    const used = usedBy(input, provided, models);
+    if (isInpainting(used)) {
+      const lost = LOST_WITHIN_MASK.filter((field) => provided[field] !== undefined && field in used);
+      return [
+        ...aspectRatioIgnored(provided),
+        ...lost.map((field) => ({ field, message: `${field} is ignored with a mask.` })),
+      ];
+    }
+    return used.mask_url ? [{ field: "mask_url", message: "mask_url is ignored without a source image." }] : [];
   },
-  plan: (input, provided) => {
-    const used = usedBy(input, provided);
+  plan: (input, provided, models) => {
+    const used = usedBy(input, provided, models);
     const images = sourcesOf(used);
-    const isInpainted = isInpainting(used);
-    const options = Object.entries(provided).filter(
-      ([field]) => field in used && !NOT_OPTIONS.includes(field) && !(isInpainted && field === "upscale_factor"),
-    );
     const count = (used.batch_size ?? 1) * (used.batch_count ?? 1);
-    const plan = planWithinMask({
-      task: isInpainted ? "image.edit" : "image.generate",
-      model: input.model_type,
-      prompt: input.prompt,
-      negative_prompt: used.negative_prompt,
-      images: images.length > 0 ? images : undefined,
-      mask: isInpainted ? { url: used.mask_url! } : undefined,
-      width: used.width,
-      height: used.height,
-      aspect_ratio:
-        used.aspect_ratio && !isInpainted ? nearestAspectRatio(input.model_type, used.aspect_ratio) : undefined,
-      seed: used.seed,
-      count,
-      options: options.length > 0 ? Object.fromEntries(options) : undefined,
-    });
-    // No model enlarges while it inpaints: pixels outside of the mask are restored first, in the size of the source.
-    return isInpainted ? [...plan, ...planUpscale(plan.length - 1, used.upscale_factor ?? 1, count)] : plan;
+    const job = { model: input.model_type, prompt: input.prompt, seed: used.seed, count };
+    if (isInpainting(used)) {
+      const plan = planWithinMask({ ...job, task: "image.edit", images, mask: { url: used.mask_url! } });
+      // No model enlarges while it inpaints: pixels outside of the mask are restored first, in the size of the source.
+      return [...plan, ...planUpscale(plan.length - 1, used.upscale_factor ?? 1, count)];
+    }
+    const options = Object.entries(provided).filter(([field]) => field in used && !NOT_OPTIONS.includes(field));
+    return [
+      {
+        ...job,
+        task: "image.generate",
+        negative_prompt: used.negative_prompt,
+        images: images.length > 0 ? images : undefined,
+        width: used.width,
+        height: used.height,
+        aspect_ratio: used.aspect_ratio,
+        options: options.length > 0 ? Object.fromEntries(options) : undefined,
+      },
+    ];
   },
   renderResponse: asGeneration,
 });

@@ -1,6 +1,7 @@
 import { z } from "zod";
-import { promptField, runFields } from "../../contract/fields.ts";
+import { executingModel, promptField, runFields } from "../../contract/fields.ts";
 import { firstSource, imageField } from "../../contract/image-fields.ts";
+import { DEFAULT_MODELS } from "../../contract/models.ts";
 import { defineRun } from "../../contract/operation.ts";
 import { atLeastOne } from "../../contract/rules.ts";
 import { selectedOutput, sourceRun } from "../../contract/run-outputs.ts";
@@ -19,6 +20,7 @@ export const generativeRemove = defineRun({
     prompt: promptField("Text that names the object, 1 to 8,000 characters"),
     remove_shadow: z.boolean().default(true).describe("Also remove the shadow of the object. Default: true"),
     multiple: z.boolean().default(false).describe("Remove all matching objects. Default: false, the best match only"),
+    model: executingModel(),
     ...runFields,
   }),
   rules: [atLeastOne("image_url", "run_id")],
@@ -29,7 +31,7 @@ export const generativeRemove = defineRun({
   plan: (input) => [
     {
       task: "image.remove",
-      model: "remove-default",
+      model: input.model ?? DEFAULT_MODELS["image.remove"],
       prompt: input.prompt,
       images: [firstSource(input.image_url, selectedOutput(input.run_id, input))!],
       // Always sent: the API documents defaults for both, so the defaults of the provider must not apply.

@@ -1,6 +1,7 @@
 import { z } from "zod";
-import { promptField, syncRunFields } from "../../contract/fields.ts";
+import { executingModel, promptField, syncRunFields } from "../../contract/fields.ts";
 import { imageField, parseSource } from "../../contract/image-fields.ts";
+import { DEFAULT_MODELS } from "../../contract/models.ts";
 import { defineRun } from "../../contract/operation.ts";
 import { Run } from "../../contract/schemas/run.ts";
 import { planWithinMask } from "./mask-blend.ts";
@@ -19,6 +20,7 @@ export const maskImage = defineRun({
     prompt: promptField(
       "Text that describes the new content. Without it, Gesso removes the masked content and fills the area",
     ).optional(),
+    model: executingModel(),
     ...syncRunFields,
   }),
   output: Run,
@@ -36,8 +38,8 @@ export const maskImage = defineRun({
   plan: (input) =>
     planWithinMask({
       ...(input.prompt
-        ? { task: "image.edit", model: "edit-default", prompt: input.prompt }
-        : { task: "image.remove", model: "remove-default" }),
+        ? { task: "image.edit", model: input.model ?? DEFAULT_MODELS["image.edit"], prompt: input.prompt }
+        : { task: "image.remove", model: input.model ?? DEFAULT_MODELS["image.remove"] }),
       images: [parseSource(input.original_image_url)],
       mask: parseSource(input.mask_image_url),
     }),

@@ -1,6 +1,7 @@
 import { z } from "zod";
-import { promptField, runFields } from "../../contract/fields.ts";
+import { executingModel, promptField, runFields } from "../../contract/fields.ts";
 import { imageField, parseSource } from "../../contract/image-fields.ts";
+import { DEFAULT_MODELS } from "../../contract/models.ts";
 import { defineRun } from "../../contract/operation.ts";
 import { pickProvided } from "../../contract/provided-fields.ts";
 import { asEnvelope, EnvelopeError, envelopeSchema, type JsonObject } from "../../contract/schemas/run.ts";
@@ -31,6 +32,7 @@ export const generateFromReferences = defineRun({
       .optional()
       .describe("Aspect ratio of the image. Default: set by the model"),
     resolution: z.enum(["720p", "1080p"]).optional().describe("Resolution of the image. Default: set by the model"),
+    model: executingModel(),
     ...runFields,
   }),
   output: envelopeSchema("reference-generation").meta({ id: "ReferenceGeneration" }),
@@ -53,7 +55,7 @@ export const generateFromReferences = defineRun({
     return [
       {
         task: "image.reference",
-        model: "reference-default",
+        model: input.model ?? DEFAULT_MODELS["image.reference"],
         prompt: input.prompt,
         images: tags && input.images.map(({ image_reference }) => parseSource(image_reference)),
         aspect_ratio: input.aspect_ratio,

@@ -35,7 +35,7 @@ describe("a reframe", () => {
     [{ run_id: RUN_ID }, ["/aspect_ratio required"]],
     [{ aspect_ratio: "1:1" }, ["/image_url at_least_one_of"]],
     [{ ...raw, aspect_ratio: "0:1" }, ["/aspect_ratio unknown_value"]],
-    [{ ...raw, model: "photon-2" }, ["/model unknown_value"]],
+    [{ ...raw, model: " photon-1" }, ["/model unknown_value"]],
     [{ ...raw, x_start: 1, x_end: 9 }, ["/y_start required", "/y_end required"]],
     [{ ...raw, grid_position_x: 1.5 }, ["/grid_position_x invalid_type"]],
     [{ ...raw, grid_position_y: "1" }, ["/grid_position_y invalid_type"]],

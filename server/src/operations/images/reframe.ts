@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { aspectRatio, promptField, runFields } from "../../contract/fields.ts";
+import { aspectRatio, modelToUse, promptField, runFields } from "../../contract/fields.ts";
 import { sourceFileField } from "../../contract/files.ts";
 import { firstSource, imageField } from "../../contract/image-fields.ts";
 import { defineRun } from "../../contract/operation.ts";
@@ -23,10 +23,10 @@ export const reframeImage = defineRun({
     ...sourceRun("run_id", "Run whose image is the source. It becomes the parent"),
     image_file: sourceFileField("Source image as a file. Takes precedence over the other sources").optional(),
     aspect_ratio: aspectRatio("New aspect ratio, such as 16:9"),
-    model: z
-      .enum(["photon-flash-1", "photon-1"])
-      .default("photon-flash-1")
-      .describe("photon-flash-1 is faster, photon-1 has better quality. Default: photon-flash-1"),
+    model: modelToUse(
+      ["photon-flash-1", "photon-1"],
+      "Model to use: photon-flash-1 is faster, photon-1 has better quality. Default: photon-flash-1",
+    ).default("photon-flash-1"),
     grid_position_x: pixels("Position of the image in the new frame, in pixels from the left"),
     grid_position_y: pixels("Position of the image in the new frame, in pixels from the top"),
     x_start: pixels("Left edge of the new frame, in pixels from the left edge of the image"),

@@ -1,7 +1,8 @@
 import { z } from "zod";
-import { filename, syncRunFields } from "../../contract/fields.ts";
+import { executingModel, filename, syncRunFields } from "../../contract/fields.ts";
 import { sourceFileField } from "../../contract/files.ts";
 import { firstSource, imageField } from "../../contract/image-fields.ts";
+import { DEFAULT_MODELS } from "../../contract/models.ts";
 import { defineRun } from "../../contract/operation.ts";
 import { atLeastOne, onlyInForm, onlyInJson, required } from "../../contract/rules.ts";
 import { selectedOutput, sourceRun } from "../../contract/run-outputs.ts";
@@ -18,6 +19,7 @@ export const removeBackground = defineRun({
     ...sourceRun("run_id", "Run whose image is the source. It becomes the parent"),
     image: sourceFileField("Source image as a file. Takes precedence over the other sources").optional(),
     filename: filename(),
+    model: executingModel(),
     ...syncRunFields,
   }),
   rules: [onlyInJson(atLeastOne("imageUrl", "run_id")), onlyInForm(required("image"))],
@@ -29,7 +31,7 @@ export const removeBackground = defineRun({
   plan: (input) => [
     {
       task: "image.remove-background",
-      model: "remove-background-default",
+      model: input.model ?? DEFAULT_MODELS["image.remove-background"],
       images: [firstSource(input.image, input.imageUrl, selectedOutput(input.run_id, input))!],
     },
   ],

@@ -1,7 +1,8 @@
 import { z } from "zod";
-import { filename, promptField, syncRunFields } from "../../contract/fields.ts";
+import { executingModel, filename, promptField, syncRunFields } from "../../contract/fields.ts";
 import { sourceFileField } from "../../contract/files.ts";
 import { firstSource, imageField } from "../../contract/image-fields.ts";
+import { DEFAULT_MODELS } from "../../contract/models.ts";
 import { defineRun } from "../../contract/operation.ts";
 import { atLeastOne, onlyInForm, onlyInJson, required } from "../../contract/rules.ts";
 import { selectedOutput, sourceRun } from "../../contract/run-outputs.ts";
@@ -19,6 +20,7 @@ export const segmentImage = defineRun({
     ...sourceRun("run_id", "Run whose image is the source. It becomes the parent"),
     image: sourceFileField("Source image as a file. Takes precedence over the other sources").optional(),
     filename: filename(),
+    model: executingModel(),
     ...syncRunFields,
   }),
   rules: [onlyInJson(atLeastOne("imageUrl", "run_id")), onlyInForm(required("image"))],
@@ -30,7 +32,7 @@ export const segmentImage = defineRun({
   plan: (input) => [
     {
       task: "image.segment",
-      model: "segment-default",
+      model: input.model ?? DEFAULT_MODELS["image.segment"],
       prompt: input.prompt,
       images: [firstSource(input.image, input.imageUrl, selectedOutput(input.run_id, input))!],
       count: 1,

@@ -1,7 +1,8 @@
 import { z } from "zod";
-import { runFields } from "../../contract/fields.ts";
+import { executingModel, runFields } from "../../contract/fields.ts";
 import { sourceFileField } from "../../contract/files.ts";
 import { firstSource, imageField } from "../../contract/image-fields.ts";
+import { DEFAULT_MODELS } from "../../contract/models.ts";
 import { defineRun } from "../../contract/operation.ts";
 import { atLeastOne } from "../../contract/rules.ts";
 import { selectedOutput, sourceRun } from "../../contract/run-outputs.ts";
@@ -21,6 +22,7 @@ export const upscaleImage = defineRun({
       .union([z.literal(2), z.literal(4)])
       .default(2)
       .describe("Upscaling factor per side: 2 or 4. Default: 2"),
+    model: executingModel(),
     ...runFields,
   }),
   rules: [atLeastOne("image_url", "run_id", "image")],
@@ -31,7 +33,7 @@ export const upscaleImage = defineRun({
   plan: (input) => [
     {
       task: "image.upscale",
-      model: "upscale-default",
+      model: input.model ?? DEFAULT_MODELS["image.upscale"],
       images: [firstSource(input.image, input.image_url, selectedOutput(input.run_id, input))!],
       options: { factor: input.factor },
     },

@@ -1,7 +1,8 @@
 import { z } from "zod";
-import { runFields, seed } from "../../contract/fields.ts";
+import { executingModel, runFields, seed } from "../../contract/fields.ts";
 import { sourceFileField } from "../../contract/files.ts";
 import { firstSource, imageField } from "../../contract/image-fields.ts";
+import { DEFAULT_MODELS } from "../../contract/models.ts";
 import { defineRun } from "../../contract/operation.ts";
 import { atLeastOne } from "../../contract/rules.ts";
 import { selectedOutput, sourceRun } from "../../contract/run-outputs.ts";
@@ -19,6 +20,7 @@ export const varyImage = defineRun({
     image: sourceFileField("Source image as a file. Takes precedence over the other sources").optional(),
     n: z.int().min(1).max(4).default(2).describe("Number of variations, 1 to 4. Default: 2"),
     seed: seed(),
+    model: executingModel(),
     ...runFields,
   }),
   rules: [atLeastOne("image_url", "run_id", "image")],
@@ -29,7 +31,7 @@ export const varyImage = defineRun({
   plan: (input) => [
     {
       task: "image.edit",
-      model: "edit-default",
+      model: input.model ?? DEFAULT_MODELS["image.edit"],
       prompt: "A variation of this picture, alike and yet its own",
       images: [firstSource(input.image, input.image_url, selectedOutput(input.run_id, input))!],
       seed: input.seed,

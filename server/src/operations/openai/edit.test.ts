@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { builtInModelFacts } from "../../../test/support/operation-plans.ts";
 import { parseInput } from "../../contract/parse.ts";
 import { findOperation } from "../all.ts";
 import { editForOpenAi } from "./edit.ts";
@@ -7,7 +8,7 @@ import { generateForOpenAi } from "./generate.ts";
 const URLS = Array.from({ length: 16 }, (_, index) => `https://example.com/${index}.png`);
 const plan = (raw: object) => {
   const { input, provided } = parseInput(editForOpenAi, { prompt: "make it snow", ...raw }, "json");
-  return editForOpenAi.plan!(input, provided);
+  return editForOpenAi.plan!(input, provided, builtInModelFacts);
 };
 
 it("sends all images of an edit to the model, in order", () => {
@@ -35,7 +36,9 @@ it("refuses 17 images and 11 results", () => {
 
 it("plans ten images for one request", () => {
   const { input, provided } = parseInput(generateForOpenAi, { prompt: "a bicycle", batch_size: 10 }, "json");
-  expect(generateForOpenAi.plan!(input, provided)).toMatchObject([{ task: "image.generate", count: 10 }]);
+  expect(generateForOpenAi.plan!(input, provided, builtInModelFacts)).toMatchObject([
+    { task: "image.generate", count: 10 },
+  ]);
 });
 
 it("is found by its name, so that its runs can be repeated", () => {

@@ -1,14 +1,14 @@
 // The edit of the OpenAI-compatible API. It is not in the public contract: that API takes up to 16 images and any model
 // that edits, which no single operation of the contract does. Its runs are ordinary runs and can be repeated.
 import { z } from "zod";
-import { aspectRatio, promptField, runFields, seed } from "../../contract/fields.ts";
+import { aspectRatio, modelToUse, promptField, runFields, seed } from "../../contract/fields.ts";
 import { imageField, parseSource } from "../../contract/image-fields.ts";
 import { defineRun } from "../../contract/operation.ts";
 import { asGeneration, Generation } from "../../contract/schemas/run.ts";
 import { aspectRatioIgnored, planWithinMask } from "../images/mask-blend.ts";
 
-/** The models with offers for image.edit. */
-export const EDIT_MODELS = ["edit-default", "vendora", "flux-kontext-max", "nanobanana", "gemini-2.5"] as const;
+/** The names of the interface that have offers for image.edit. */
+const EDIT_MODELS = ["edit-default", "vendora", "flux-kontext-max", "nanobanana", "gemini-2.5"] as const;
 
 export const editForOpenAi = defineRun({
   name: "images.edit.openai",
@@ -18,7 +18,7 @@ export const editForOpenAi = defineRun({
 
   input: z.object({
     prompt: promptField("Text that describes the change, 1 to 8,000 characters"),
-    model_type: z.enum(EDIT_MODELS).default("edit-default").describe("Model to use. Default: edit-default"),
+    model_type: modelToUse(EDIT_MODELS, "Model to use. Default: edit-default").default("edit-default"),
     images: z.array(imageField("An image")).min(1).max(16).describe("Images, the one to edit first, at most 16"),
     mask: imageField("Mask in the shape of the first image. White marks the area that changes").optional(),
     aspect_ratio: aspectRatio().optional(),
@@ -29,6 +29,7 @@ export const editForOpenAi = defineRun({
   output: Generation,
   example: { prompt: "make the lamp blue", images: ["https://example.com/desk.png"] },
 
+  modelField: "model_type",
   // A run is named only as an image, so the run of the first image becomes the parent.
   parent: () => undefined,
   adjustments: (input, provided) => (input.mask === undefined ? [] : aspectRatioIgnored(provided)),

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { knownOrOtherModel } from "../../contract/fields.ts";
 import { modelIds } from "../../contract/models.ts";
 import { Prompt, promptName, promptTags, promptText } from "../../contract/schemas/library.ts";
 import { findPrompt, insertPrompt } from "../../db/library/prompts.ts";
@@ -14,7 +15,7 @@ export const createPrompt = defineQuery({
   input: z.object({
     name: promptName(),
     text: promptText(),
-    model_type: z.enum(modelIds).nullable().default(null).describe("Model that the prompt is written for"),
+    model_type: knownOrOtherModel(modelIds).nullable().default(null).describe("Model that the prompt is written for"),
     tags: promptTags().default([]),
   }),
   output: Prompt,

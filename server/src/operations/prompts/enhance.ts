@@ -1,6 +1,13 @@
 import { z } from "zod";
-import { promptField, seed, syncRunFields, textField } from "../../contract/fields.ts";
-import { modelIds } from "../../contract/models.ts";
+import {
+  executingModel,
+  knownOrOtherModel,
+  promptField,
+  seed,
+  syncRunFields,
+  textField,
+} from "../../contract/fields.ts";
+import { DEFAULT_MODELS, modelIds } from "../../contract/models.ts";
 import { defineRun } from "../../contract/operation.ts";
 import { pickProvided } from "../../contract/provided-fields.ts";
 import { Enhancement } from "../../contract/schemas/run.ts";
@@ -13,10 +20,13 @@ export const enhancePrompt = defineRun({
 
   input: z.object({
     prompt: promptField("Prompt to enhance, 1 to 8,000 characters"),
-    model_type: z.enum(modelIds).default("flux-dev").describe("Model that the prompt is for. Default: flux-dev"),
+    model_type: knownOrOtherModel(modelIds)
+      .default("flux-dev")
+      .describe("Model that the prompt is for. Default: flux-dev"),
     style: textField("Style of the image, at most 200 characters", 200).optional(),
     language: textField("Language of the enhanced prompt, such as en or de", 64).optional(),
     seed: seed(),
+    model: executingModel(),
     ...syncRunFields,
   }),
   output: Enhancement,
@@ -25,7 +35,7 @@ export const enhancePrompt = defineRun({
   plan: (input, provided) => [
     {
       task: "prompt.enhance",
-      model: "enhance-default",
+      model: input.model ?? DEFAULT_MODELS["prompt.enhance"],
       prompt: input.prompt,
       seed: input.seed,
       options: { model_type: input.model_type, ...pickProvided(input, provided, ["style", "language"]) },

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { knownOrOtherModel } from "../../contract/fields.ts";
 import { modelIds } from "../../contract/models.ts";
 import { atLeastOneChange } from "../../contract/rules.ts";
 import { Prompt, promptName, promptTags, promptText, promptVersion } from "../../contract/schemas/library.ts";
@@ -15,7 +16,10 @@ export const updatePrompt = defineQuery({
     id: z.uuid().describe("ID of the prompt"),
     name: promptName().optional(),
     text: promptText().optional(),
-    model_type: z.enum(modelIds).nullable().optional().describe("Model that the prompt is written for. null: none"),
+    model_type: knownOrOtherModel(modelIds)
+      .nullable()
+      .optional()
+      .describe("Model that the prompt is written for. null: none"),
     tags: promptTags().optional(),
     version: promptVersion("Expected current version. The update fails with conflict if it differs").optional(),
   }),

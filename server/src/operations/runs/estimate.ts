@@ -22,5 +22,8 @@ export const estimateRun = defineQuery({
   output: Estimate,
   example: { operation: "images.generate", input: { prompt: "a red bicycle by the sea", batch_size: 2 } },
   handle: async ({ operation, input }, { caller }, services: OfferDependencies & StoredSources) =>
-    estimateJobs(services, await addSourceSizes(services, caller.tenant_id, planOperation(operation, input), [])),
+    estimateJobs(
+      services,
+      await addSourceSizes(services, caller.tenant_id, planOperation(services, operation, input), []),
+    ),
 });

@@ -1,6 +1,7 @@
 import { z } from "zod";
-import { aspectRatio, promptField, runFields, seed, textField } from "../../contract/fields.ts";
+import { aspectRatio, executingModel, promptField, runFields, seed, textField } from "../../contract/fields.ts";
 import { firstSource, imageField } from "../../contract/image-fields.ts";
+import { DEFAULT_MODELS } from "../../contract/models.ts";
 import { defineRun } from "../../contract/operation.ts";
 import { pickProvided } from "../../contract/provided-fields.ts";
 import { exactlyOne } from "../../contract/rules.ts";
@@ -29,6 +30,7 @@ export const generateVideo = defineRun({
       .describe("Classifier-free guidance, 0 to 30. A higher value follows the prompt more closely"),
     motion_bucket_id: z.int().min(1).max(255).optional().describe("Amount of motion, 1 to 255"),
     fps: z.int().min(1).max(60).optional().describe("Frames per second, 1 to 60"),
+    model: executingModel(),
     ...runFields,
   }),
   rules: [exactlyOne("image_url", "source_run_id")],
@@ -40,7 +42,7 @@ export const generateVideo = defineRun({
   plan: (input, provided) => [
     {
       task: "video.generate",
-      model: "video-default",
+      model: input.model ?? DEFAULT_MODELS["video.generate"],
       prompt: input.prompt,
       negative_prompt: input.negative_prompt,
       images: [firstSource(input.image_url, selectedOutput(input.source_run_id, input))!],

@@ -15,6 +15,7 @@ import { Fault } from "../../faults/faults.ts";
 import { identifyRequest } from "../../idempotency/create-once.ts";
 import type { ExhaustedBudgetLog } from "../../money/exhausted-budget-log.ts";
 import type { OutboundHttp } from "../../outbound/outbound-http.ts";
+import { describeModels } from "../../providers/resolve-model.ts";
 import { deriveId } from "../core/ids.ts";
 import type { Notifications } from "../core/notifications.ts";
 import type { RunSettings } from "../core/run-settings.ts";
@@ -41,6 +42,7 @@ import { resolveEndUser } from "./end-user.ts";
 import { estimatePlan, offerToReserve } from "./estimate.ts";
 import { expandPlan } from "./expand-plan.ts";
 import { judgeParameters, markDefaults } from "./judge-parameters.ts";
+import { checkModelName, warnOfSuccessors } from "./model-name.ts";
 import { buildRunWebhook, type WebhookPolicy } from "./run-webhook.ts";
 
 const MAX_TREE_DEPTH = 64;
@@ -190,7 +192,10 @@ async function buildNewRun(
   const { operation, parsed } = request;
   const end_user = resolveEndUser(caller, parsed.input.end_user as string | undefined, request.endUser);
   const routing = parsed.input.routing as Routing | undefined;
-  const jobs = operation.plan!(parsed.input, parsed.provided).map((job) => ({
+  const models = describeModels(services.providers.enabled);
+  const planned = operation.plan!(parsed.input, parsed.provided, models);
+  checkModelName(services, operation, parsed.input, planned);
+  const jobs = planned.map((job) => ({
     ...markDefaults(job, parsed.provided),
     ...(routing && { routing }),
     ...(request.isStrict && { is_strict: true }),
@@ -208,7 +213,7 @@ async function buildNewRun(
     plan.map((job, jobIndex) => ({ job, offer: offerToReserve(services, job, offers[jobIndex]!) })),
   ).amount;
   const { isStrict } = request;
-  const adjustments = judgeParameters(operation, parsed, { plan: plannedJobs, planAdjustments, isStrict });
+  const adjustments = judgeParameters(operation, parsed, { plan: plannedJobs, planAdjustments, models, isStrict });
   const treePosition = await findTreePosition(services.database, caller, { ...request, plan, link });
   const sources = await assertSourcesUsable(services, caller, plan, request.files);
   checkMaxCost(estimate, parsed.input.max_cost as number | undefined);
@@ -229,6 +234,7 @@ async function buildNewRun(
     warnings: [
       ...adjustments.map(({ message }) => message),
       ...modelWarnings,
+      ...warnOfSuccessors(plan.map((job, jobIndex) => ({ job, resolved: offers[jobIndex]! }))),
       ...(operation.warnings?.(parsed.input, parsed.provided) ?? []),
     ],
     parent_run_id: treePosition.parent_run_id,

@@ -4,6 +4,7 @@ import { createHash } from "node:crypto";
 import { v7 } from "uuid";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { insertTestModel } from "../../../test/support/custom-models.ts";
+import { createFakeProviders } from "../../../test/support/fake-providers.ts";
 import { buildJobs } from "../../../test/support/operation-plans.ts";
 import { startTestDatabase, type TestDatabase } from "../../../test/support/test-database.ts";
 import type { ResourceOwner } from "../../db/access/caller.ts";
@@ -19,6 +20,7 @@ afterAll(() => base?.stop());
 const servicesWith = (LORA_NAMES?: string) => ({
   database: base.db,
   loras: parseAllowedLoras(CustomModelsEnv.parse({ LORA_NAMES })),
+  providers: createFakeProviders(),
 });
 const newUser = (): ResourceOwner => ({ tenant_id: v7(), user_id: "ann" });
 const nameOf = (text: string) => `test.${createHash("sha1").update(text).digest("hex")}`;

@@ -12,6 +12,8 @@ import {
 } from "../../db/library/custom-models.ts";
 import { listAttempts } from "../../db/runs/attempt-history.ts";
 import { Fault } from "../../faults/faults.ts";
+import { findOffers } from "../../providers/resolve-model.ts";
+import type { OfferDependencies } from "../offers/select-offer.ts";
 
 export const CustomModelsEnv = z.object({
   LORA_NAMES: z
@@ -70,15 +72,20 @@ export type ResolvedPlan = { plan: Job[]; warnings: string[] };
 
 /** Adds the deployment and the trigger word of registered models to the plan. Throws model_not_found without access. */
 export async function resolveCustomModels(
-  services: Dependencies,
+  services: Dependencies & OfferDependencies,
   user: ResourceOwner,
   plan: Job[],
 ): Promise<ResolvedPlan> {
   const models = await findUsableModels(services, user, plan);
   if (!models) throw new Fault("model_not_found");
+  // A request may name the model otherwise than the registry, such as by the provider's own name.
+  const namesOf = (job: Job) => [
+    job.model,
+    ...findOffers(services.providers.enabled, job).map(({ offer }) => offer.model),
+  ];
   const resolved = plan.map((job) => {
     const model = models.find(({ model_id }) => model_id === modelIdOf(job));
-    return model ? applyCustomModel(job, model) : { job, warnings: [] };
+    return model ? applyCustomModel(job, model, namesOf) : { job, warnings: [] };
   });
   return {
     plan: resolved.map(({ job }) => job),
@@ -86,8 +93,12 @@ export async function resolveCustomModels(
   };
 }
 
-function applyCustomModel(job: Job, model: UsableModel): { job: Job; warnings: string[] } {
-  if (model.model_type !== job.model) {
+function applyCustomModel(
+  job: Job,
+  model: UsableModel,
+  namesOf: (job: Job) => string[],
+): { job: Job; warnings: string[] } {
+  if (!namesOf(job).includes(model.model_type)) {
     const message = `This model can only be used with model_type ${model.model_type}.`;
     throw new Fault("validation_error", { errors: [{ path: "/model_id", code: "unknown_value", message }] });
   }

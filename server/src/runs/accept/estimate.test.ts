@@ -11,7 +11,7 @@ import type { OfferDependencies } from "../offers/select-offer.ts";
 import { estimateJobs, planOperation } from "./estimate.ts";
 
 const estimateOperation = (services: OfferDependencies, operation: string, input: Record<string, unknown>) =>
-  estimateJobs(services, planOperation(operation, input));
+  estimateJobs(services, planOperation(services, operation, input));
 
 const offer = (model: string, price: number | null, more: Partial<Offer> = {}): Offer => ({
   ...{

@@ -11,6 +11,7 @@ import { findRunOperation } from "../../operations/all-runs.ts";
 import { UNIT_LABELS } from "../../prices/price.ts";
 import { mayExceedSourceLimit } from "../../providers/adjust-parameters.ts";
 import type { Offer } from "../../providers/provider.ts";
+import { describeModels } from "../../providers/resolve-model.ts";
 import {
   findBestOffer,
   listOffersAboveLimit,
@@ -19,18 +20,19 @@ import {
   toSelectedOffer,
 } from "../offers/select-offer.ts";
 import { expandPlan } from "./expand-plan.ts";
+import { checkModelName } from "./model-name.ts";
 
 const DEFAULT_PRICE_VERSION = "1";
 
 /** The jobs that the operation would plan for this input. */
-export function planOperation(name: string, input: JsonObject): Job[] {
+export function planOperation(services: OfferDependencies, name: string, input: JsonObject): Job[] {
   const operation = findRunOperation(name);
   if (!operation?.plan) {
     throw validationFault([
       { path: "/operation", code: "unknown_value", message: "There is no operation with this name that has a price." },
     ]);
   }
-  return buildPlan(operation, input);
+  return buildPlan(services, operation, input);
 }
 
 /**
@@ -83,11 +85,13 @@ function estimateLines(job: Job, offer: Offer | undefined, quote: Quote | undefi
 }
 
 /** Parses the input as the operation would. Paths of validation errors point into the estimate request. */
-function buildPlan(operation: Operation, raw: JsonObject): Job[] {
+function buildPlan(services: OfferDependencies, operation: Operation, raw: JsonObject): Job[] {
   try {
     const { input, provided } = parseInput(operation, { ...raw, ...operation.fixedValues }, "json");
     const { routing } = input as Pick<Job, "routing">;
-    return operation.plan!(input, provided).map((job) => ({ ...job, ...(routing && { routing }) }));
+    const plan = operation.plan!(input, provided, describeModels(services.providers.enabled));
+    checkModelName(services, operation, input, plan);
+    return plan.map((job) => ({ ...job, ...(routing && { routing }) }));
   } catch (thrown) {
     if (!(thrown instanceof Fault) || !Array.isArray(thrown.details.errors)) throw thrown;
     const relocateIssue = (issue: ValidationIssue) => ({

@@ -1,5 +1,6 @@
 // Removal by prompt as two jobs: a segmentation finds the object, and an eraser fills the found area. Erasers need a
 // mask, so without this route only offers that find objects themselves could serve a prompt.
+import { DEFAULT_MODELS } from "../../contract/models.ts";
 import type { Job, ParameterAdjustment } from "../../contract/operation.ts";
 import { costOfPlan } from "../offers/plan-cost.ts";
 import { findBestOffer, type OfferDependencies } from "../offers/select-offer.ts";
@@ -9,8 +10,9 @@ const SHADOW_MARGIN = 0.03;
 
 type Route = { plan: Job[]; adjustments: ParameterAdjustment[] };
 
-export const isRemovalByPrompt = ({ task, prompt, mask }: Job): boolean =>
-  task === "image.remove" && prompt !== undefined && mask === undefined;
+/** A model that the request names does the work alone. */
+export const isRemovalByPrompt = ({ task, model, prompt, mask }: Job): boolean =>
+  task === "image.remove" && model === DEFAULT_MODELS["image.remove"] && prompt !== undefined && mask === undefined;
 
 /**
  * The cheaper of two routes: one job for an offer that finds and removes, or find and erase. An unknown price is the
@@ -41,11 +43,11 @@ function planFindAndErase(job: Job): Route {
   };
   const plan: Job[] = [
     {
-      ...{ task: "image.segment", model: "segment-default", prompt, images, ...common },
+      ...{ task: "image.segment", model: DEFAULT_MODELS["image.segment"], prompt, images, ...common },
       ...{ count: isMultiple ? undefined : 1, options: { multiple: isMultiple } },
       ...(defaulted && { defaulted }),
     },
-    { task: "image.remove", model: "remove-default", images, ...found, ...common },
+    { task: "image.remove", model: DEFAULT_MODELS["image.remove"], images, ...found, ...common },
     // Pixels outside of the found area stay as they were.
     { task: "image.blend", model: "local", images: [...images, { job: 1, every: true }], ...found, ...common },
   ];

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { builtInModelFacts } from "../../../test/support/operation-plans.ts";
 import type { Job } from "../../contract/operation.ts";
 import { parseInput } from "../../contract/parse.ts";
 import type { JsonObject } from "../../contract/schemas/run.ts";
@@ -18,11 +19,11 @@ function judge(
 ) {
   const declared = findOperation(operation)!;
   const parsed = parseInput(declared, input);
-  const plan = declared.plan!(parsed.input, parsed.provided).map((job: Job) => ({
+  const plan = declared.plan!(parsed.input, parsed.provided, builtInModelFacts).map((job: Job) => ({
     job: markDefaults(job, parsed.provided),
     offer,
   }));
-  return judgeParameters(declared, parsed, { plan, isStrict });
+  return judgeParameters(declared, parsed, { plan, models: builtInModelFacts, isStrict });
 }
 
 const VIDEO = { image_url: "https://example.com/beach.png" };

@@ -1,7 +1,7 @@
 // Judges what the caller asked for against the operation and the selected offers. Everything that is changed or ignored
 // becomes a warning of the run, or a refusal with strict handling. Values that Gesso filled in are never reported.
 
-import type { Job, Operation, ParameterAdjustment } from "../../contract/operation.ts";
+import type { Job, ModelFacts, Operation, ParameterAdjustment } from "../../contract/operation.ts";
 import type { ParsedInput } from "../../contract/parse.ts";
 import type { JsonObject } from "../../contract/schemas/run.ts";
 import { listJobParameters } from "../../contract/task-parameters.ts";
@@ -23,15 +23,20 @@ export function markDefaults(job: Job, provided: JsonObject): Job {
 
 type PlannedJob = { job: Job; offer: Offer };
 /** `planAdjustments`: what was changed when the plan was completed. */
-type JudgedPlan = { plan: PlannedJob[]; planAdjustments?: ParameterAdjustment[]; isStrict: boolean };
+type JudgedPlan = {
+  plan: PlannedJob[];
+  planAdjustments?: ParameterAdjustment[];
+  models: ModelFacts;
+  isStrict: boolean;
+};
 
 export function judgeParameters(
   operation: Operation,
   parsed: ParsedInput,
-  { plan, planAdjustments = [], isStrict }: JudgedPlan,
+  { plan, planAdjustments = [], models, isStrict }: JudgedPlan,
 ): ParameterAdjustment[] {
   const adjustments = [
-    ...listOperationAdjustments(operation, parsed),
+    ...listOperationAdjustments(operation, parsed, models),
     ...listIgnoredOutputFields(
       operation,
       parsed,
@@ -45,13 +50,17 @@ export function judgeParameters(
 }
 
 /** Fields that the operation ignores or changes, for every offer of the model. */
-const listOperationAdjustments = (operation: Operation, { input, provided }: ParsedInput): ParameterAdjustment[] => [
-  ...(operation.unusedFields?.(input, provided) ?? []).map((field) => ({
+const listOperationAdjustments = (
+  operation: Operation,
+  { input, provided }: ParsedInput,
+  models: ModelFacts,
+): ParameterAdjustment[] => [
+  ...(operation.unusedFields?.(input, provided, models) ?? []).map((field) => ({
     field,
     given: provided[field],
     message: `${field} is not used by this model.`,
   })),
-  ...(operation.adjustments?.(input, provided) ?? []),
+  ...(operation.adjustments?.(input, provided, models) ?? []),
 ];
 
 /** The fields that select an output of the named run, if another source takes precedence over that run. */

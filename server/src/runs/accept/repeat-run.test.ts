@@ -24,7 +24,7 @@ import { Fault } from "../../faults/faults.ts";
 import { type UploadDependencies, uploadFile } from "../../library/upload.ts";
 import { generateImage } from "../../operations/images/generate.ts";
 import { upscaleImage } from "../../operations/images/upscale.ts";
-import { honourAll } from "../../providers/parameter-support.ts";
+import { honourAll, UNSUPPORTED } from "../../providers/parameter-support.ts";
 import { type AcceptDependencies, acceptRun } from "./accept-run.ts";
 import { type RepeatRunRequest, repeatRun } from "./repeat-run.ts";
 
@@ -43,7 +43,12 @@ beforeAll(async () => {
     { task: "image.generate", model: "flux-dev" } as const,
     { task: "image.upscale", model: "upscale-default" } as const,
   ];
-  const fakes = offers.map((offer) => createFakeProvider(offer.task, { ...offer, parameters: honourAll(offer.task) }));
+  const fakes = offers.map((offer) =>
+    createFakeProvider(offer.task, {
+      ...offer,
+      parameters: { ...honourAll(offer.task), lora_low_strength: UNSUPPORTED },
+    }),
+  );
   const parts = { runtime: createRuntime(), providers: createTestProviders(fakes) };
   services = {
     ...createStepServices({ ...parts, database: database.db.forTenant(TENANT) }),

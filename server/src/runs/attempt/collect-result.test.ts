@@ -221,9 +221,10 @@ describe("collecting", () => {
     });
   });
 
-  /** A request for another task, which the provider offers too. */
+  /** A request for another task, which the provider now offers too. */
   const requestFor = (task: Task) => {
     fake.provider.offers.push({ ...fake.provider.offers[0]!, task });
+    use(fake);
     return requestTo(fake, { job: jobFor({ task }) as ResolvedRequest["job"] });
   };
 
@@ -233,8 +234,9 @@ describe("collecting", () => {
     expect(await collectResult(services, claim, requestFor("image.segment"), FIRST)).toEqual(nothing);
     await prepare();
     fake.poll = async () => done("a black mask");
+    const request = requestFor("image.segment");
     services.images.toFoundMask = async (bytes) => ({ bytes, isEmpty: true });
-    expect(await collectResult(services, claim, requestFor("image.segment"), FIRST)).toEqual(nothing);
+    expect(await collectResult(services, claim, request, FIRST)).toEqual(nothing);
   });
 
   it.each([
@@ -243,9 +245,10 @@ describe("collecting", () => {
     ["image.generate", "image"],
   ] as const)("stores the result of %s as %s", async (task, expected) => {
     fake.poll = async () => done("image");
+    const request = requestFor(task);
     services.images.toFoundMask = async (bytes) => ({ bytes: Buffer.from(`mask of ${bytes}`), isEmpty: false });
     services.images.toPng = async (bytes) => Buffer.from(`PNG of ${bytes}`);
-    const collected = await collectResult(services, claim, requestFor(task), FIRST);
+    const collected = await collectResult(services, claim, request, FIRST);
     expect(collected).toMatchObject({ state: "produced", files: [{ sha256: sha256(expected) }] });
   });
 

@@ -52,8 +52,11 @@ async function sendUnderLease(
   const recorder = recordRequests(context);
   const stuck = watchStuckRequest(services, request, context.timeoutSeconds);
   const { job } = adjustParameters(jobFiles.open(request.job), offer);
+  // The request may use another name, such as the provider's own. Adapters know the names of their offers.
   const response = await services.tracing
-    .inSpan(describeSubmission(request), () => enabledProvider.provider.submit(job, offer, recorder.context))
+    .inSpan(describeSubmission(request), () =>
+      enabledProvider.provider.submit({ ...job, model: offer.model }, offer, recorder.context),
+    )
     .catch((thrown: unknown) => ({ thrown }));
   const wasStuck = stuck.stop();
   services.crashPoint("answer_read");

@@ -10,9 +10,9 @@ import { costOfDelivery, type JobPrices, pricesOfJob, quoteJob, sumAmounts } fro
 import type { PriceUnit, ReportedUsage, UnitPrices } from "../../prices/price.ts";
 import { honourAll } from "../../providers/parameter-support.ts";
 import type { Offer, SelectedOffer } from "../../providers/provider.ts";
+import { findOffers } from "../../providers/resolve-model.ts";
 import type { FinishedRequest } from "../steps.ts";
-import { findEnabledProvider } from "./provider-registry.ts";
-import type { OfferDependencies, ResolvedOffer } from "./select-offer.ts";
+import { findSelectedOffer, type OfferDependencies, type ResolvedOffer } from "./select-offer.ts";
 
 /** The ledger counts in whole micro-dollars. */
 const MICRODOLLARS_PER_DOLLAR = 1_000_000;
@@ -23,13 +23,9 @@ export const toMicrodollars = (dollars: number | null): number | null =>
  * Prices of all offers for the job's model, that of the selected offer first. They are stored with the accepted run.
  */
 export function listAcceptedPrices({ providers }: OfferDependencies, job: Job, first: ResolvedOffer): AcceptedPrice[] {
-  const all = providers.enabled.flatMap(({ provider }) =>
-    provider.offers
-      .filter(
-        ({ task, model, lifecycle }) => task === job.task && model === job.model && lifecycle?.state !== "retired",
-      )
-      .map((offer) => toAcceptedPrice(provider.id, offer, job)),
-  );
+  const all = findOffers(providers.enabled, job)
+    .filter(({ offer }) => offer.lifecycle?.state !== "retired")
+    .map(({ enabledProvider, offer }) => toAcceptedPrice(enabledProvider.provider.id, offer, job));
   const firstProvider = first.enabledProvider.provider.id;
   const isFirst = ({ provider, as }: AcceptedPrice) => provider === firstProvider && as === first.offer.upstreamModel;
   return [toAcceptedPrice(firstProvider, first.offer, job), ...all.filter((price) => !isFirst(price))];
@@ -76,9 +72,7 @@ function offerAtAcceptedPrice<S>(
   job: Job<S>,
   { provider, upstreamModel }: SelectedOffer,
 ): PricedOffer | undefined {
-  const currentOffer = findEnabledProvider(services, provider)?.provider.offers.find(
-    (each) => each.upstreamModel === upstreamModel && each.task === job.task && each.model === job.model,
-  );
+  const currentOffer = findSelectedOffer(services, { provider, upstreamModel }, job)?.offer;
   const prices = job.prices ?? [];
   const accepted = prices.find((each) => each.provider === provider && each.as === upstreamModel) ?? prices[0];
   if (!accepted) return currentOffer && { offer: currentOffer, prices: pricesOfJob(currentOffer, job) };

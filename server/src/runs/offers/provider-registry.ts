@@ -4,6 +4,7 @@
 import type { AttemptRef } from "../../db/runs/attempts.ts";
 import { CONNECTIONS_PER_ORIGIN } from "../../outbound/provider-http-client.ts";
 import type { EnabledProvider, ProviderContext } from "../../providers/provider.ts";
+import { listOffers } from "../../providers/resolve-model.ts";
 import type { CircuitBreaker } from "./circuit-breaker.ts";
 import { type ContextDependencies, type ContextOptions, createProviderContext } from "./provider-context.ts";
 
@@ -51,3 +52,7 @@ export const findEnabledProvider = (
   { providers }: { providers: Pick<ProviderRegistry, "enabled"> },
   providerId: string | undefined,
 ): EnabledProvider | undefined => providers.enabled.find(({ provider }) => provider.id === providerId);
+
+/** The longest that a submission to an offer may take whose response is the finished result. */
+export const longestSynchronousSeconds = ({ enabled }: Pick<ProviderRegistry, "enabled">): number =>
+  Math.max(0, ...listOffers(enabled).map(({ offer }) => offer.synchronousSeconds ?? 0));

@@ -5,10 +5,11 @@ import type { Job } from "../../contract/operation.ts";
 import { Fault } from "../../faults/faults.ts";
 import { quoteJob } from "../../money/billable-quantity.ts";
 import { adjustParameters, canServe, type JobRequirements } from "../../providers/adjust-parameters.ts";
-import { type Latency, type Offer, offerPreference, type SelectedOffer } from "../../providers/provider.ts";
-import { type EnabledProvider, findEnabledProvider, type ProviderRegistry } from "./provider-registry.ts";
+import type { Latency, Offer, SelectedOffer } from "../../providers/provider.ts";
+import { findOffers, type ResolvedOffer } from "../../providers/resolve-model.ts";
+import type { ProviderRegistry } from "./provider-registry.ts";
 
-export type ResolvedOffer = { enabledProvider: EnabledProvider; offer: Offer };
+export type { ResolvedOffer };
 
 export type OfferDependencies = { providers: Pick<ProviderRegistry, "enabled"> };
 type RoutableJob = JobRequirements & Pick<Job, "routing" | "width" | "height" | "is_strict">;
@@ -66,16 +67,7 @@ function listOtherOffers(services: OfferDependencies, selected: SelectedOffer, j
 
 /** All offers that can serve the job, the preferred one first; with `routing`, its equivalents by price or by speed. */
 function rankOffers({ providers }: OfferDependencies, job: RoutableJob): ResolvedOffer[] {
-  const eligibleOffers = providers.enabled
-    .flatMap((enabledProvider) =>
-      enabledProvider.provider.offers
-        .filter((offer) => canServe(offer, job))
-        .map((offer) => ({ enabledProvider, offer })),
-    )
-    .sort(
-      (a, b) =>
-        offerPreference(a.enabledProvider.provider, a.offer) - offerPreference(b.enabledProvider.provider, b.offer),
-    );
+  const eligibleOffers = findOffers(providers.enabled, job).filter(({ offer }) => canServe(offer, job));
   const equivalence = eligibleOffers[0]?.offer.equivalence;
   if (equivalence === undefined || !job.routing || job.routing === "preferred") return eligibleOffers;
   const scoreOffer = job.routing === "cheapest" ? (offer: Offer) => expectedCost(offer, job) : latencyRank;
@@ -97,10 +89,17 @@ export function resolveOffer(
   selected: SelectedOffer,
   job: Pick<Job, "task" | "model">,
 ): ResolvedOffer {
-  const enabledProvider = findEnabledProvider(services, selected.provider);
-  const offer = enabledProvider?.provider.offers.find(
-    (each) => each.upstreamModel === selected.upstreamModel && each.task === job.task && each.model === job.model,
-  );
-  if (!enabledProvider || !offer) throw new Fault("model_unavailable", { model: job.model });
-  return { enabledProvider, offer };
+  const found = findSelectedOffer(services, selected, job);
+  if (!found) throw new Fault("model_unavailable", { model: job.model });
+  return found;
 }
+
+/** Undefined if the offer was removed from the catalogue, or its provider disabled. */
+export const findSelectedOffer = (
+  { providers }: OfferDependencies,
+  { provider: providerId, upstreamModel }: SelectedOffer,
+  job: Pick<Job<unknown>, "task" | "model">,
+): ResolvedOffer | undefined =>
+  findOffers(providers.enabled, job).find(
+    ({ enabledProvider: { provider }, offer }) => provider.id === providerId && offer.upstreamModel === upstreamModel,
+  );

@@ -9,6 +9,8 @@ const Model = ModelCatalogue.shape.models.element;
 const Offer = Model.shape.offers.element.pick({
   task: true,
   provider: true,
+  name: true,
+  model_name: true,
   price: true,
   per: true,
   at_most: true,
@@ -26,19 +28,21 @@ export const listModelsTool: Tool = {
   translate: (input) => ({ operation: getCatalogue, input }),
   answer(response) {
     const { models } = response as unknown as ModelCatalogue;
-    const listed = models.map(({ model, description, offers }) => ({
-      ...{ model, description },
+    const listed = models.map(({ offers, ...model }) => ({
+      ...model,
       // The offer that is used first for each task.
       offers: offers
         .filter(({ preferred }) => preferred)
-        .map(({ task, provider, price, per, at_most, latency }) => ({ task, provider, price, per, at_most, latency })),
+        .map(({ task, provider, name, model_name, price, per, at_most, latency }) => ({
+          ...{ task, provider, name, model_name, price, per, at_most, latency },
+        })),
     }));
-    const lines = listed.map(({ model, offers }) => {
+    const lines = listed.map(({ model, display_name, offers }) => {
       const tasks = offers.map(
         ({ task, price, per, at_most }) =>
           `${task} ${price === null ? "price unknown" : `${at_most ? "at most " : ""}$${price} per ${per}`}`,
       );
-      return `${model}: ${tasks.join(", ")}`;
+      return `${model}${display_name ? ` (${display_name})` : ""}: ${tasks.join(", ")}`;
     });
     return { text: lines.join("\n") || "No provider is configured.", content: { models: listed } as JsonObject };
   },

@@ -1,0 +1,37 @@
+// The name of a model in a request: refused with the nearest names if it means nothing here, and explained in a warning
+// if another model than the named one does the work.
+import { findModelDefinition } from "../../contract/models.ts";
+import type { Job, Operation } from "../../contract/operation.ts";
+import type { JsonObject } from "../../contract/schemas/run.ts";
+import { Fault } from "../../faults/faults.ts";
+import { findNamedModel } from "../../providers/model-names.ts";
+import { findNameProblem } from "../../providers/resolve-model.ts";
+import type { OfferDependencies, ResolvedOffer } from "../offers/select-offer.ts";
+
+const DEFAULT_FIELD = "model";
+
+/** Throws if the request names a model that no job of its plan can mean. */
+export function checkModelName(
+  { providers }: OfferDependencies,
+  { modelField = DEFAULT_FIELD }: Pick<Operation, "modelField">,
+  input: JsonObject,
+  plan: readonly Job[],
+): void {
+  const job = plan.find(({ model }) => model === input[modelField]);
+  const message = job && findNameProblem(providers.enabled, job);
+  if (message === undefined) return;
+  throw new Fault("validation_error", { errors: [{ path: `/${modelField}`, code: "unknown_value", message }] });
+}
+
+/** For names whose own model its vendor no longer runs. The sandbox serves a name as itself. */
+export function warnOfSuccessors(plan: { job: Job; resolved: ResolvedOffer }[]): string[] {
+  const warnings = plan.flatMap(({ job, resolved: { enabledProvider, offer } }) => {
+    const retired = findModelDefinition(job.model)?.retired;
+    const successor = findNamedModel(enabledProvider.provider.id, offer.upstreamModel);
+    if (!retired || !successor || successor.name === retired.name) return [];
+    return [
+      `${job.model} stands for ${retired.name}, which ended on ${retired.since}: ${successor.name} does the work.`,
+    ];
+  });
+  return [...new Set(warnings)];
+}
