@@ -34,7 +34,8 @@ function listOriginals({ task, model }: Offer, imitator: Provider, all: readonly
 }
 
 function imitate(offer: Offer, groups: Offer[][]): Offer {
-  const [preferred] = groups[0]!;
+  const usual = putMaskedLast(groups);
+  const [preferred] = usual[0]!;
   const limits = ADJUSTING_LIMITS.flatMap((name) => {
     const limit = preferred?.limits?.[name];
     return limit === undefined ? [] : [[name, limit] as const];
@@ -48,9 +49,18 @@ function imitate(offer: Offer, groups: Offer[][]): Offer {
       ...(images > 0 && Number.isFinite(images) && { images }),
     },
     parameters: Object.fromEntries(
-      TASK_PARAMETERS[offer.task].map((name: ParameterName) => [name, findSupport(name, groups)]),
+      TASK_PARAMETERS[offer.task].map((name: ParameterName) => [
+        name,
+        findSupport(name, name === "mask" ? groups : usual),
+      ]),
     ),
   };
+}
+
+/** Few jobs have a mask: a provider whose offers all need one leaves the others to the next provider. */
+function putMaskedLast(groups: Offer[][]): Offer[][] {
+  const withoutMask = groups.map((offers) => offers.filter(({ limits }) => limits?.mask !== true));
+  return [...withoutMask, ...groups].filter(({ length }) => length > 0);
 }
 
 /** More images than any other provider takes would be refused or ignored in production. */

@@ -20,6 +20,8 @@ models:
     - { provider: sandbox, price: 0.03, price_version: ours }
   nanobanana:
     - { provider: sandbox, enabled: off }
+  seedream-5:
+    - { provider: sandbox, like: flux-dev, as: replay/seedream, price: 0.25 }
 `;
 
 const folder = mkdtempSync(join(tmpdir(), "gesso-catalogue-"));
@@ -39,11 +41,37 @@ const generate = (input: object) => createHttpCaller(world).generate({ prompt: "
 
 describe("the operator's file", () => {
   it("binds a model that no provider offers, and prices it by its output", async () => {
-    const { status, body } = await generate({ model_type: "vendorc", width: 2000, height: 1000 });
+    const { status, body } = await generate({ model_type: "vendorc", width: 1600, height: 1600 });
     expect(status).toBe(200);
     expect(body).toMatchObject({ status: "completed", model: "vendorc", provider: "sandbox" });
-    expect(body.outputs[0]).toMatchObject({ width: 2000, height: 1000 });
-    expect(body.cost).toEqual({ amount: 1, currency: "USD" });
+    expect(body.outputs[0]).toMatchObject({ width: 1600, height: 1600 });
+    expect(body.cost).toEqual({ amount: 1.28, currency: "USD" });
+  });
+
+  it("adds names of its own, for every operation that the copied offer can do", async () => {
+    const { body } = await generate({ model_type: "seedream-5" });
+    expect(body).toMatchObject({ status: "completed", model: "seedream-5", cost: { amount: 0.25 } });
+    const { status, body: refused } = await generate({ model_type: "seedream-6" });
+    expect(status).toBe(400);
+    expect(refused.details.errors).toEqual([
+      {
+        ...{ path: "/model_type", code: "unknown_value" },
+        message: expect.stringMatching(/^There is no model seedream-6 here\. Nearest names: seedream-5, /),
+      },
+    ]);
+    const { body: listed } = await createHttpCaller(world).get("/runs?model=seedream-5");
+    expect(listed.data.map(({ model }: any) => model)).toEqual(["seedream-5"]);
+  });
+
+  it("leaves the provider's own name of each offer to requests, on every operation", async () => {
+    const { body: image } = await generate({ model_type: "sandbox:replay/seedream" });
+    expect(image).toMatchObject({ status: "completed", model: "sandbox:replay/seedream", cost: { amount: 0.25 } });
+    const vary = (model: string) =>
+      createHttpCaller(world).post("/edits/vary", { run_id: image.run_id, n: 1, model, sync: true });
+    expect((await vary("gemini-2.5")).body).toMatchObject({ status: "completed", model: "gemini-2.5" });
+    const { status, body } = await vary("seedream-5");
+    expect([status, body.details.errors[0].path]).toEqual([400, "/model"]);
+    expect(body.details.errors[0].message).toMatch(/^seedream-5 does not do image\.edit\. Nearest names: /);
   });
 
   it("is what callers read as the catalogue, without offers that it disables", async () => {
@@ -80,6 +108,6 @@ describe("the operator's file", () => {
     };
     const { status, stderr } = spawnSync(process.execPath, [MAIN], { cwd: folder, env: environment, encoding: "utf8" });
     expect(status).toBe(1);
-    expect(stderr).toBe("The catalogue is invalid:\nwrong.yaml:11:3 unknown model flux-def; did you mean flux-dev?\n");
+    expect(stderr).toBe("The catalogue is invalid:\nwrong.yaml:13:3 unknown model flux-def; did you mean flux-dev?\n");
   });
 });
