@@ -3,7 +3,7 @@ import { createSampleJob } from "../../test/fake-vendors/sample-jobs.ts";
 import { TASK_PARAMETERS } from "../contract/task-parameters.ts";
 import { adjustParameters } from "./adjust-parameters.ts";
 import { providers } from "./all.ts";
-import { imitateProviders } from "./imitate-providers.ts";
+import { imitateProviders, needsMask } from "./imitate-providers.ts";
 import { EXCLUDED, HONOURED, supportOf, UNSUPPORTED } from "./parameter-support.ts";
 import { type Offer, offerPreference, type Provider } from "./provider.ts";
 
@@ -17,7 +17,7 @@ function listPreferred({ task, model }: Offer): Offer[] {
     .filter(({ offer }) => offer.task === task && offer.model === model)
     .filter(({ offer }) => (offer.lifecycle?.state ?? "active") === "active")
     .sort((a, b) => offerPreference(a.provider, a.offer) - offerPreference(b.provider, b.offer));
-  const first = ranked.find(({ offer }) => offer.limits?.mask !== true) ?? ranked[0];
+  const first = ranked.find(({ offer }) => !needsMask(offer)) ?? ranked[0];
   return ranked.filter(({ provider }) => provider === first?.provider).map(({ offer }) => offer);
 }
 

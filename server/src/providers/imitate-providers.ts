@@ -59,8 +59,14 @@ function imitate(offer: Offer, groups: Offer[][]): Offer {
 
 /** Few jobs have a mask: a provider whose offers all need one leaves the others to the next provider. */
 function putMaskedLast(groups: Offer[][]): Offer[][] {
-  const withoutMask = groups.map((offers) => offers.filter(({ limits }) => limits?.mask !== true));
+  const withoutMask = groups.map((offers) => offers.filter((each) => !needsMask(each)));
   return [...withoutMask, ...groups].filter(({ length }) => length > 0);
+}
+
+/** Whether a mask makes the difference between a job that the offer can do and one that it leaves to others. */
+export function needsMask({ supports }: Offer): boolean {
+  const images = ["image"];
+  return supports !== undefined && !supports({ images }) && supports({ images, mask: "mask" });
 }
 
 /** More images than any other provider takes would be refused or ignored in production. */
