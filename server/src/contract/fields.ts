@@ -65,14 +65,19 @@ const NAMES =
 const anyModelName = () =>
   z
     .string()
-    .regex(/^[^\s\p{C}](?:[^\p{C}]*[^\s\p{C}])?$/u)
-    .refine((value) => value.length <= MAX_MODEL_NAME)
+    .refine((value) => hasAtMostCodePoints(value, MAX_MODEL_NAME), {
+      params: { code: "too_long" },
+      error: `Must have at most ${MAX_MODEL_NAME} characters.`,
+    })
+    .regex(/^[^\s\p{C}](?:[^\p{C}]*[^\s\p{C}])?$/u, {
+      error: "Must be the name of a model, without spaces around it and without line breaks.",
+    })
     .meta({ minLength: 1, maxLength: MAX_MODEL_NAME, pattern: undefined });
 
 /** One of `known`, or any other name that this installation has an offer for. */
 export const knownOrOtherModel = <const Known extends readonly [string, ...string[]]>(known: Known) =>
   z.union([z.enum(known), anyModelName()], {
-    error: `Must be the name of a model, at most ${MAX_MODEL_NAME} characters.`,
+    error: "Must be the name of a model.",
   });
 
 /** The model that executes an operation. */

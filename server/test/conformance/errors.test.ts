@@ -208,7 +208,8 @@ describe("every error", () => {
 
 describe("a validation error", () => {
   it("[ERR-004] is returned together with all others, each with its path, code and message", async () => {
-    const response = await generate({ prompt: 7, width: 1, height: "tall", "a/b~c": 1, model_type: "sdxl", seed: -1 });
+    const model_type = "two\nlines";
+    const response = await generate({ prompt: 7, width: 1, height: "tall", "a/b~c": 1, model_type, seed: -1 });
     expect(statusAndCode(response)).toEqual([400, "validation_error"]);
     expect(fieldErrors(response).sort()).toEqual([
       ...["/a~1b~0c unknown_field", "/height invalid_type", "/model_type unknown_value", "/prompt invalid_type"],
@@ -217,6 +218,12 @@ describe("a validation error", () => {
     for (const { message } of response.body.details.errors) expect(message).toMatch(/\S/);
     const nested = await suite.caller.post("/runs/reference", { prompt: "x", images: [{ tag: "hero" }, { tag: "x" }] });
     expect(fieldErrors(nested)).toEqual(expect.arrayContaining(["/images/0/image_reference required"]));
+    // Which names mean a model depends on the installation, so it is judged when the request itself is valid.
+    const unknown = await generate({ prompt: "x", model_type: "sdxl" });
+    expect([...statusAndCode(unknown), ...fieldErrors(unknown)]).toEqual([
+      ...[400, "validation_error"],
+      "/model_type unknown_value",
+    ]);
   });
 
   it("[ERR-005] has one of the listed codes", async () => {
