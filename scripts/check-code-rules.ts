@@ -110,6 +110,12 @@ const RULES: CodeRule[] = [
     forbidden: /\b(select|returning|distinct)\s+\*|[\w)]\.\*(?![/\w])|^\s*\*\s+from\b/,
   },
   {
+    message: "providers/resolve-model.ts turns names into offers; others ask it (listOffers, findOffers)",
+    appliesTo: (file) =>
+      isServer(file) && !below("server/src/providers/", "server/src/catalogue/", "server/src/doctor/")(file),
+    forbidden: /\bprovider\??\.offers\b/,
+  },
+  {
     message: "an open end is an issue, not a comment",
     appliesTo: () => true,
     forbidden: /\b(TO(?:DO)|FIX(?:ME))\b/,
