@@ -29,7 +29,7 @@ it("is valid, and has the effects that its comments describe", () => {
   expect(named("openai")!.offers.filter(({ upstreamModel }) => upstreamModel === "gpt-image-2.6-flare")).toHaveLength(
     2,
   );
-  expect(named("replicate")!.offers.find(({ model }) => model === "vendorc")).toMatchObject({ price: null });
+  expect(named("replicate")!.offers.find(({ model }) => model === "seedream-5")).toMatchObject({ price: null });
   expect(named("runway")!.offers.find(({ upstreamModel }) => upstreamModel === "gen4_turbo")).toMatchObject({
     ...{ on_unknown: "resubmit", limits: { durations: [5, 10], prompt: undefined } },
   });
