@@ -21,16 +21,18 @@ const ALLOWED_IMPORTS: Record<string, string[]> = {
     ...["runs", "money", "library", "webhooks", "admin"],
   ],
   // Sizes of images are read from headers; work on pixels is handed to isolated processes.
-  providers: ["contract", "runtime", "faults", "images", "prices"],
+  providers: ["contract", "runtime", "faults", "formats", "images", "prices"],
   catalogue: ["contract", "type providers", "prices"],
   prices: ["contract"],
   storage: ["runtime", "faults"],
   outbound: ["runtime", "faults"],
-  images: ["runtime", "faults"],
+  // Headers of files, read without decoding anything.
+  formats: ["faults"],
+  images: ["runtime", "faults", "formats"],
   // What a provider reported is stored with the output of a request.
   db: ["type contract", "runtime", "faults", "type prices"],
   // Manifests are read and written in isolated processes, as images are.
-  provenance: ["type contract", "runtime", "faults", "images"],
+  provenance: ["type contract", "runtime", "faults", "formats", "images"],
   // Used by every creating operation.
   idempotency: ["contract", "type runtime", "db", "faults"],
   access: ["contract", "type runtime", "db", "faults"],
@@ -38,7 +40,7 @@ const ALLOWED_IMPORTS: Record<string, string[]> = {
   money: ["access", "type contract", "type runtime", "providers", "prices", "db", "faults", "type observe"],
   runs: [
     ...["idempotency", "contract", "runtime", "operations", "providers", "db", "access", "money", "faults"],
-    ...["type observe", "storage", "outbound", "images", "provenance", "prices"],
+    ...["type observe", "storage", "outbound", "formats", "images", "provenance", "prices"],
   ],
   // Reads and small stores, built on top of the life of a run.
   library: [

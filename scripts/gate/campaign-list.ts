@@ -125,14 +125,17 @@ export const CAMPAIGNS: Campaign[] = [
   {
     name: "attacks",
     command: node("server/test/load/attacks.ts", "--short"),
-    guards: ["server/src/http", "server/src/access", "server/src/files/images", "server/src/faults/faults.ts"],
+    guards: [
+      ...["server/src/http", "server/src/access", "server/src/files/formats", "server/src/files/images"],
+      "server/src/faults/faults.ts",
+    ],
     when: "rotation",
     limitSeconds: 400,
   },
   {
     name: "image fuzzing",
     command: node("server/test/fuzz/image-decoder.ts", "--files", "2000"),
-    guards: ["server/src/files/images", "package-lock.json"],
+    guards: ["server/src/files/formats", "server/src/files/images", "package-lock.json"],
     when: "changed",
     limitSeconds: 300,
   },

@@ -7,7 +7,8 @@ export default defineConfig({
     include: [
       "server/src/outbound/{ip-ranges,url-policy,pinned-connector,url-fetcher,url-fetcher-failures,response-body,dns-resolver}.test.ts",
       "server/src/files/storage/asset-urls.test.ts",
-      "server/src/files/images/{image-decoder,image-decoder-normalize,image-structure,jpeg-structure,png-structure,webp-structure}.test.ts",
+      "server/src/files/images/{image-decoder,image-decoder-normalize}.test.ts",
+      "server/src/files/formats/{image-structure,jpeg,png,webp}.test.ts",
       "server/src/access/*.test.ts",
       "server/test/access/token-corpus.test.ts",
       "server/src/idempotency/*.test.ts",

@@ -2,7 +2,7 @@
 // result are under the first two segments of the model name. Callbacks are signed with published keys.
 import { z } from "zod";
 import type { Job } from "../contract/operation.ts";
-import { readImageSize } from "../files/images/image-size.ts";
+import { readImageSize } from "../files/formats/image-size.ts";
 import { callProvider, jobFailed, readProviderFailure } from "./call-provider.ts";
 import { resolveDeferred } from "./fal/deferred-values.ts";
 import { createDeferredContext } from "./fal/image-transfer.ts";

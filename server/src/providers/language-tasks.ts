@@ -3,7 +3,7 @@
 import { z } from "zod";
 import type { Job } from "../contract/operation.ts";
 import type { JsonObject } from "../contract/schemas/run.ts";
-import { readImageSize } from "../files/images/image-size.ts";
+import { readImageSize } from "../files/formats/image-size.ts";
 import { limitLanguageResult } from "./language-result-limits.ts";
 import { declareParameters } from "./parameter-support.ts";
 import type { Asset } from "./provider.ts";

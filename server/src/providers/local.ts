@@ -3,7 +3,7 @@
 import { z } from "zod";
 import type { Task } from "../contract/operation.ts";
 import { Fault } from "../faults/faults.ts";
-import { readImageSize } from "../files/images/image-size.ts";
+import { readImageSize } from "../files/formats/image-size.ts";
 import { FREE } from "../prices/price.ts";
 import { jobFailed } from "./call-provider.ts";
 import { planBlend } from "./local/blend.ts";

@@ -3,7 +3,7 @@
 import { z } from "zod";
 import type { Job } from "../contract/operation.ts";
 import { Fault } from "../faults/faults.ts";
-import { readImageSize } from "../files/images/image-size.ts";
+import { readImageSize } from "../files/formats/image-size.ts";
 import type { ReportedUsage } from "../prices/price.ts";
 import {
   callProvider,

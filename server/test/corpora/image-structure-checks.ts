@@ -1,5 +1,5 @@
 // Words for tests of how files are read: why one is damaged, and what is left of one that is not.
-import { type ImageStructure, stripMetadata } from "../../src/files/images/image-structure.ts";
+import { type ImageStructure, stripMetadata } from "../../src/files/formats/image-structure.ts";
 
 /** The error of a reader that rejects the file; "nothing" if it accepts the file. */
 export const rejectionReason = (work: () => unknown): unknown => {

@@ -15,7 +15,7 @@ import { type RunClaim, requestCancellation, requeueAllRuns } from "../../src/db
 import { claimQueuedRuns } from "../../src/db/runs/queue.ts";
 import { startClaimedRun } from "../../src/db/runs/start-run.ts";
 import { Fault } from "../../src/faults/faults.ts";
-import type { VideoFile } from "../../src/files/images/ranged-file.ts";
+import type { VideoFile } from "../../src/files/formats/ranged-file.ts";
 import type { ThumbnailFile, Thumbnails } from "../../src/files/images/thumbnail.ts";
 import type { CrashPoint } from "../../src/observe/crash-points.ts";
 import { createProcessSockets } from "../../src/outbound/process-sockets.ts";

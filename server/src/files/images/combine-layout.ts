@@ -1,6 +1,6 @@
 // Positions of images in a combined image. Images keep their sizes and are centered across the layout direction. All
 // are scaled down only if the result would exceed the maximum image size.
-import { type ImageSize, MAX_IMAGE_PIXELS, MAX_IMAGE_SIDE } from "./image-size.ts";
+import { type ImageSize, MAX_IMAGE_PIXELS, MAX_IMAGE_SIDE } from "../formats/image-size.ts";
 
 export type CombineMode = "side-by-side" | "stacked" | "grid" | "overlay";
 type ImagePlacement = ImageSize & { left: number; top: number };

@@ -4,6 +4,7 @@ import { z } from "zod";
 import { Fault } from "../../faults/faults.ts";
 import type { Clock, Timer } from "../../runtime/clock.ts";
 import { systemClock } from "../../runtime/system-clock.ts";
+import { undecodableImage } from "../formats/image-structure.ts";
 import { type ChosenSandbox, chooseSandbox } from "./choose-sandbox.ts";
 import { createDecoderProcesses } from "./decoder-processes.ts";
 import type { DecoderMessage } from "./decoder-protocol.ts";
@@ -13,7 +14,6 @@ import {
   decoderSandboxProfiles,
   listWeaknesses,
 } from "./decoder-sandbox.ts";
-import { undecodableImage } from "./image-structure.ts";
 
 export const DecoderEnv = z.object({
   DECODERS: z.coerce.number().int().min(1).max(64).default(2).describe("Number of image decoder processes"),

@@ -1,9 +1,9 @@
 // Inspects and normalizes untrusted images. The size is checked before anything is decoded, and a normalized image has
 // no metadata.
 import { Fault } from "../../faults/faults.ts";
+import { detectFormat, type ImageSize, isStorableSize, MIN_IMAGE_SIDE } from "../formats/image-size.ts";
+import { type ImageStructure, type ImageType, stripMetadata, undecodableImage } from "../formats/image-structure.ts";
 import type { DecoderPool } from "./decoder-pool.ts";
-import { detectFormat, type ImageSize, isStorableSize, MIN_IMAGE_SIDE } from "./image-size.ts";
-import { type ImageStructure, type ImageType, stripMetadata, undecodableImage } from "./image-structure.ts";
 import { joinParts, type PixelTask, splitParts } from "./pixel-tasks.ts";
 
 export type InspectedImage = { media_type: ImageType; width: number; height: number };

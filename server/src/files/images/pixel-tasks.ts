@@ -1,10 +1,11 @@
 // Pixel tasks that isolated processes do for the server: encoded images in, encoded images out. The server itself
 // never decodes an image. Replies are untrusted and checked like any other file.
+
+import { detectFormat, type ImageSize } from "../formats/image-size.ts";
+import { undecodableImage } from "../formats/image-structure.ts";
 import type { CombineLayout } from "./combine-layout.ts";
 import type { DecoderPool } from "./decoder-pool.ts";
 import type { DecoderMessage } from "./decoder-protocol.ts";
-import { detectFormat, type ImageSize } from "./image-size.ts";
-import { undecodableImage } from "./image-structure.ts";
 
 /**
  * `invert-mask`: black and white change places. `alpha-mask`: the marked area is transparent, in the given size.

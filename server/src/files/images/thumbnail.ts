@@ -1,14 +1,15 @@
 // Thumbnails of images and videos: two small WebP files without metadata, and a thumbhash. An isolated process makes
 // them; its reply is untrusted and checked like any other file.
+
+import { detectFormat } from "../formats/image-size.ts";
+import { stripMetadata, undecodableImage } from "../formats/image-structure.ts";
+import { isVideo } from "../formats/inspect-video.ts";
+import type { VideoFile } from "../formats/ranged-file.ts";
 import type { DecoderPool } from "./decoder-pool.ts";
 import type { DecoderMessage } from "./decoder-protocol.ts";
 import { CROPS, FINGERPRINT_BITS } from "./fingerprint.ts";
 import { readStructure } from "./image-decoder.ts";
-import { detectFormat } from "./image-size.ts";
-import { stripMetadata, undecodableImage } from "./image-structure.ts";
-import { isVideo } from "./inspect-video.ts";
 import { splitParts } from "./pixel-tasks.ts";
-import type { VideoFile } from "./ranged-file.ts";
 import type { VideoFrames } from "./video-frames.ts";
 
 export type ThumbnailFile = { bytes: Uint8Array; media_type: "image/webp"; width: number; height: number };

@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { Fault } from "../../faults/faults.ts";
+import { inspectVideo } from "../formats/inspect-video.ts";
 import { createDecoderPool } from "./decoder-pool.ts";
 import { createImageDecoder } from "./image-decoder.ts";
-import { inspectVideo } from "./inspect-video.ts";
 import { runIsolatedProgram } from "./isolated-program.ts";
 import { createVideoFrames, splitPngs } from "./video-frames.ts";
 

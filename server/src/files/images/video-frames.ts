@@ -14,10 +14,10 @@ import {
 } from "mediabunny";
 import { Fault } from "../../faults/faults.ts";
 import type { Clock } from "../../runtime/clock.ts";
+import { openMediaSource, type VideoFile } from "../formats/ranged-file.ts";
 import { createSemaphore, type DecoderPool } from "./decoder-pool.ts";
 import { PATH } from "./decoder-process.ts";
 import { runIsolatedProgram } from "./isolated-program.ts";
-import { openMediaSource, type VideoFile } from "./ranged-file.ts";
 
 export type VideoFrames = {
   /** The first or last frame as a PNG. The caller inspects it like any other file. */

@@ -1,8 +1,8 @@
 import sharp from "sharp";
 import { expect, test } from "vitest";
 import { createTestVideo } from "../../../test/fake-vendors/result-files.ts";
+import { inspectVideo } from "../formats/inspect-video.ts";
 import { readStructure } from "../images/image-decoder.ts";
-import { inspectVideo } from "../images/inspect-video.ts";
 import { DIGITAL_SOURCE_TYPES } from "./digital-source-type.ts";
 import { markFile, readFileParts, readMark } from "./mark-file.ts";
 import { readXmpMark } from "./xmp-packet.ts";

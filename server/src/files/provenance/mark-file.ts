@@ -1,10 +1,10 @@
 // Marks a file with its digital source type, by inserting metadata into its container. Decoded pixels are unchanged.
-import type { FileParts } from "./file-parts.ts";
-import { UnreadableFile } from "./file-parts.ts";
-import { readJpegParts } from "./jpeg-parts.ts";
-import { readMp4Parts } from "./mp4-parts.ts";
-import { readPngParts } from "./png-parts.ts";
-import { readWebpParts } from "./webp-parts.ts";
+import type { FileParts } from "../formats/file-parts.ts";
+import { UnreadableFile } from "../formats/file-parts.ts";
+import { readJpegParts } from "../formats/jpeg.ts";
+import { readMp4Parts } from "../formats/mp4.ts";
+import { readPngParts } from "../formats/png.ts";
+import { readWebpParts } from "../formats/webp.ts";
 import { buildXmpPacket, CREATOR_TOOL, type FileMark, type ReadMark, readXmpMark } from "./xmp-packet.ts";
 
 const READERS: Record<string, (bytes: Uint8Array) => FileParts> = {

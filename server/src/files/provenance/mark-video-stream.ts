@@ -1,8 +1,7 @@
 // Marks a video while it is streamed into the storage. The result is the file that `mark` makes of the whole video, so
 // a video has the same bytes whichever way it takes.
-import { UnreadableFile } from "./file-parts.ts";
-import { buildXmpBox } from "./mp4-parts.ts";
-import { createMp4Scanner, type ScannedMp4 } from "./mp4-scanner.ts";
+import { UnreadableFile } from "../formats/file-parts.ts";
+import { buildXmpBox, createMp4Scanner, type ScannedMp4 } from "../formats/mp4.ts";
 import { sha256 } from "./sha256.ts";
 import { buildXmpPacket, type FileMark, readXmpMark } from "./xmp-packet.ts";
 

@@ -3,7 +3,7 @@
 
 import type { ProvenanceReport, ProvenanceResult } from "../../contract/schemas/provenance.ts";
 import { Fault } from "../../faults/faults.ts";
-import type { FileParts } from "./file-parts.ts";
+import type { FileParts } from "../formats/file-parts.ts";
 import { judgeCodes } from "./judge-codes.ts";
 import { UnreadableManifest } from "./manifest-processes.ts";
 import { readAvailableParts, readMark } from "./mark-file.ts";

@@ -1,7 +1,7 @@
 // Converts a job to slot values of graphs. Absent values stay undefined, so that the default of the graph applies.
 import { createHash } from "node:crypto";
 import type { Job } from "../../contract/operation.ts";
-import { readImageSize } from "../../files/images/image-size.ts";
+import { readImageSize } from "../../files/formats/image-size.ts";
 import { inputRejected } from "../call-provider.ts";
 import type { Asset } from "../provider.ts";
 import type { SlotValues } from "./graph.ts";

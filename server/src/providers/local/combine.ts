@@ -1,7 +1,7 @@
 // Plans a combination of several images into one: side by side, stacked, in a grid, or as an overlay.
 import { z } from "zod";
+import { MIN_IMAGE_SIDE } from "../../files/formats/image-size.ts";
 import { computeLayout } from "../../files/images/combine-layout.ts";
-import { MIN_IMAGE_SIDE } from "../../files/images/image-size.ts";
 import { type PlanLocalTask, rejectInput } from "./local-task.ts";
 
 const CombineOptions = z.object({

@@ -1,6 +1,6 @@
 // The interface of local tasks: from the sizes of the files and the options, a task for the isolated processes. A job
 // that no provider could do is refused before anything is decoded.
-import { hasSameShape, type ImageSize } from "../../files/images/image-size.ts";
+import { hasSameShape, type ImageSize } from "../../files/formats/image-size.ts";
 import type { PixelTask } from "../../files/images/pixel-tasks.ts";
 import { providerFault } from "../call-provider.ts";
 

@@ -2,7 +2,7 @@
 // runs in a process of its own.
 import { z } from "zod";
 import { Fault } from "../../faults/faults.ts";
-import { readImageSize } from "../../files/images/image-size.ts";
+import { readImageSize } from "../../files/formats/image-size.ts";
 import { FREE } from "../../prices/price.ts";
 import { declareParameters, honourAll } from "../parameter-support.ts";
 import { defineProvider, type Offer } from "../provider.ts";

@@ -1,6 +1,6 @@
 // Plans a resize: one image in another size of the same shape.
 import { z } from "zod";
-import { MIN_IMAGE_SIDE } from "../../files/images/image-size.ts";
+import { MIN_IMAGE_SIDE } from "../../files/formats/image-size.ts";
 import { type PlanLocalTask, rejectInput } from "./local-task.ts";
 
 const ResizeOptions = z.object({ scale: z.number().gt(0).max(1) });

@@ -5,7 +5,7 @@
 import type { Job, ParameterAdjustment, SourceSize } from "../../contract/operation.ts";
 import { withJobParameter } from "../../contract/task-parameters.ts";
 import { planUpscale, upscaleStepFor } from "../../contract/upscale-jobs.ts";
-import { isStorableSize } from "../../files/images/image-size.ts";
+import { isStorableSize } from "../../files/formats/image-size.ts";
 import { expectedSize } from "../../money/billable-quantity.ts";
 import { adjustParameters } from "../../providers/adjust-parameters.ts";
 import type { Offer } from "../../providers/provider.ts";

@@ -2,8 +2,8 @@
 // budget of the process; a large video is handed on as a stream. A result is never refused for its size: while it is
 // larger than the setting allows, the step fails with a fault that says so and can be repeated.
 import { Fault } from "../../faults/faults.ts";
-import { canBeImageStart } from "../../files/images/image-size.ts";
-import { isVideo, VIDEO_HEAD_BYTES } from "../../files/images/inspect-video.ts";
+import { canBeImageStart } from "../../files/formats/image-size.ts";
+import { isVideo, VIDEO_HEAD_BYTES } from "../../files/formats/inspect-video.ts";
 import type { OutboundHttp } from "../../outbound/outbound-http.ts";
 import type { ProviderOutput } from "../../providers/provider.ts";
 import type { RunSettings } from "../core/run-settings.ts";

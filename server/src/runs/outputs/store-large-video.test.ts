@@ -11,7 +11,7 @@ import { requestTo, SimulatedCrash } from "../../../test/support/step-fixtures.t
 import { setUpStep } from "../../../test/support/step-setup.ts";
 import { findRun } from "../../db/runs/runs.ts";
 import { Fault } from "../../faults/faults.ts";
-import type { RangedFile } from "../../files/images/ranged-file.ts";
+import type { RangedFile } from "../../files/formats/ranged-file.ts";
 import { markFile, readFileParts, readMark } from "../../files/provenance/mark-file.ts";
 import { markVideoStream } from "../../files/provenance/mark-video-stream.ts";
 import type { ProvenanceMode } from "../../files/provenance/settings.ts";

@@ -2,8 +2,8 @@
 // the memory of the worker. It is marked on the way. A signature needs the whole file in memory, so a video above
 // 100 MB is marked instead, with a warning on its run.
 import { Fault } from "../../faults/faults.ts";
-import { inspectVideo } from "../../files/images/inspect-video.ts";
-import type { RangedFile } from "../../files/images/ranged-file.ts";
+import { inspectVideo } from "../../files/formats/inspect-video.ts";
+import type { RangedFile } from "../../files/formats/ranged-file.ts";
 import type { ProvenanceService } from "../../files/provenance/provenance-service.ts";
 import { type ObjectStorage, runPrefix } from "../../files/storage/object-storage.ts";
 import type { CrashPoint } from "../../observe/crash-points.ts";

@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 import type { FileToInsert } from "../../db/runs/runs.ts";
 import type { StoredAsset } from "../../db/typed-columns.ts";
-import type { VideoFile } from "../../files/images/ranged-file.ts";
+import type { VideoFile } from "../../files/formats/ranged-file.ts";
 import type { ThumbnailFile, ThumbnailMaker } from "../../files/images/thumbnail.ts";
 import { markFile, readFileParts } from "../../files/provenance/mark-file.ts";
 import type { FileMark } from "../../files/provenance/xmp-packet.ts";

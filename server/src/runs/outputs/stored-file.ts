@@ -1,6 +1,6 @@
 // A stored file that is read in ranges, so that a large video is never in memory as a whole.
 import { Fault } from "../../faults/faults.ts";
-import type { RangedFile } from "../../files/images/ranged-file.ts";
+import type { RangedFile } from "../../files/formats/ranged-file.ts";
 import type { ObjectStorage } from "../../files/storage/object-storage.ts";
 
 /** Reads throw asset_unavailable while the storage does not return the bytes. */

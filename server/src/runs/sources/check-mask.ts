@@ -3,7 +3,7 @@
 
 import type { Job } from "../../contract/operation.ts";
 import { Fault } from "../../faults/faults.ts";
-import { hasSameShape, type ImageSize } from "../../files/images/image-size.ts";
+import { hasSameShape, type ImageSize } from "../../files/formats/image-size.ts";
 
 /** The image that the mask of a job applies to. */
 export const findMaskedImage = <S>({ images, mask_over = 0 }: Pick<Job<S>, "images" | "mask_over">): S | undefined =>

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Job, Task } from "../../contract/operation.ts";
-import type { ImageSize } from "../../files/images/image-size.ts";
+import type { ImageSize } from "../../files/formats/image-size.ts";
 import { checkUpscale } from "./check-upscale.ts";
 
 const check = (size: ImageSize | undefined, factor: number, task: Task = "image.upscale") => {

@@ -2,7 +2,7 @@
 
 import type { Job } from "../../contract/operation.ts";
 import { Fault } from "../../faults/faults.ts";
-import { type ImageSize, isStorableSize } from "../../files/images/image-size.ts";
+import { type ImageSize, isStorableSize } from "../../files/formats/image-size.ts";
 
 type UpscaleJob<S> = Pick<Job<S>, "task" | "images" | "options">;
 

@@ -159,7 +159,7 @@ export const outbound: ThreatSection = {
         "the size of an MP4 is read from memory by a library that opens no file; the program that extracts frames gets one file and has no network, no other file and no environment",
       kind: "control and test",
       tests: {
-        "server/src/files/images/inspect-video.test.ts": [
+        "server/src/files/formats/inspect-video.test.ts": [
           "has its size read if it is a valid MP4",
           "of another format is refused",
           "that refers to other files, or is no video, is refused: %j",

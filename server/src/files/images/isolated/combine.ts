@@ -1,5 +1,5 @@
 // Draws several images onto one canvas, at the places of a layout that the server computed.
-import type { ImageSize } from "../image-size.ts";
+import type { ImageSize } from "../../formats/image-size.ts";
 import type { PixelOutput, PixelTaskOf } from "../pixel-tasks.ts";
 import { paint } from "./paint.ts";
 import { type Pixels, readPixels, writePixels } from "./pixels.ts";

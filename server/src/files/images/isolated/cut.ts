@@ -1,6 +1,6 @@
 // Extracts objects by masks, one layer per mask. Layers have the size of the image. Pixels outside the mask are
 // transparent and have no color.
-import type { ImageSize } from "../image-size.ts";
+import type { ImageSize } from "../../formats/image-size.ts";
 import type { PixelOutput, PixelTaskOf } from "../pixel-tasks.ts";
 import { type Box, type Pixels, readGrey, readPixels, writeGrey, writePixels } from "./pixels.ts";
 

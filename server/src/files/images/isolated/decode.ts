@@ -2,8 +2,8 @@
 // of a checked size and without metadata.
 import "./allowed-formats.ts";
 import sharp, { type Sharp } from "sharp";
-import { MAX_IMAGE_PIXELS } from "../image-size.ts";
-import type { ImageType } from "../image-structure.ts";
+import { MAX_IMAGE_PIXELS } from "../../formats/image-size.ts";
+import type { ImageType } from "../../formats/image-structure.ts";
 
 const open = (bytes: Uint8Array): Sharp =>
   sharp(bytes, { failOn: "truncated", limitInputPixels: MAX_IMAGE_PIXELS, sequentialRead: true });

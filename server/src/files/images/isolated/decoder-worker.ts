@@ -1,8 +1,9 @@
 // The program of a decoder process: reports the restrictions in effect, then handles one message after the other until
 // its input ends.
+
+import type { ImageSize } from "../../formats/image-size.ts";
 import { type DecoderMessage, encodeDecoderMessage, readDecoderMessages } from "../decoder-protocol.ts";
 import type { LostMargins } from "../fingerprint.ts";
-import type { ImageSize } from "../image-size.ts";
 import { joinParts, type PixelTask, splitParts } from "../pixel-tasks.ts";
 import { assertDecodable, type ReencodeOptions, reencodeUpright } from "./decode.ts";
 import { fingerprintImage } from "./fingerprint-image.ts";

@@ -1,8 +1,8 @@
 // Decodes an image and returns its fingerprints: of the image as it is, and of what it may have been before a crop.
 import "./allowed-formats.ts";
 import sharp from "sharp";
+import { MAX_IMAGE_PIXELS } from "../../formats/image-size.ts";
 import { type FingerprintPixels, fingerprintsOf, type LostMargins } from "../fingerprint.ts";
-import { MAX_IMAGE_PIXELS } from "../image-size.ts";
 import { turnUpright } from "./decode.ts";
 
 /** The same size as that of the small thumbnail, whose pixels give the fingerprint of an output. */

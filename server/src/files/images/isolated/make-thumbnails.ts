@@ -2,8 +2,8 @@
 import "./allowed-formats.ts";
 import sharp, { type OutputInfo } from "sharp";
 import { rgbaToThumbHash } from "thumbhash";
+import { MAX_IMAGE_PIXELS } from "../../formats/image-size.ts";
 import { fingerprintsOf } from "../fingerprint.ts";
-import { MAX_IMAGE_PIXELS } from "../image-size.ts";
 import { turnUpright } from "./decode.ts";
 
 /** Tried in order until the file is small enough. */

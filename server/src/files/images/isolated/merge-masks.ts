@@ -1,6 +1,6 @@
 // Merges masks of one size to one mask: a pixel is marked if one of the masks marks it, or if it is near such a pixel.
 import "./allowed-formats.ts";
-import type { ImageSize } from "../image-size.ts";
+import type { ImageSize } from "../../formats/image-size.ts";
 import { readGrey, writeGrey } from "./pixels.ts";
 
 /** From this grey value on, a pixel counts as marked and is extended. */

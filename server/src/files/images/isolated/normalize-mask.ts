@@ -1,8 +1,8 @@
 // Normalizes masks to 8-bit grayscale PNG in the size of their image: white changes, black stays, grey is in between.
 // Callers may send any common kind of mask.
 import sharp, { type Metadata, type SharpOptions } from "sharp";
-import { type ImageSize, MAX_IMAGE_PIXELS } from "../image-size.ts";
-import { undecodableImage } from "../image-structure.ts";
+import { type ImageSize, MAX_IMAGE_PIXELS } from "../../formats/image-size.ts";
+import { undecodableImage } from "../../formats/image-structure.ts";
 import { turnUpright } from "./decode.ts";
 
 /** Tolerance for black and white: lossy formats and soft edges change both slightly. */

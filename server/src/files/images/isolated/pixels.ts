@@ -2,7 +2,7 @@
 // keep their exact values.
 import "./allowed-formats.ts";
 import sharp, { type SharpOptions } from "sharp";
-import { type ImageSize, MAX_IMAGE_PIXELS } from "../image-size.ts";
+import { type ImageSize, MAX_IMAGE_PIXELS } from "../../formats/image-size.ts";
 
 export type Box = ImageSize & { x: number; y: number };
 /** `isOpaque`: the file has no transparency. */

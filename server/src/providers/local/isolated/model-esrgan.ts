@@ -3,7 +3,7 @@
 import { join } from "node:path";
 import sharp from "sharp";
 import { z } from "zod";
-import { type ImageSize, isStorableSize } from "../../../files/images/image-size.ts";
+import { type ImageSize, isStorableSize } from "../../../files/formats/image-size.ts";
 import { type Box, type Pixels, readPixels, writePixels } from "../../../files/images/isolated/pixels.ts";
 import { rejectInput } from "../local-task.ts";
 import { type ModelRuntime, requireFromFolder, SESSION_OPTIONS, type Session } from "../model-packages.ts";

@@ -2,9 +2,9 @@
 // checks, so this is safe in a process that holds secrets.
 import { Fault } from "../../faults/faults.ts";
 import { type ImageStructure, undecodableImage } from "./image-structure.ts";
-import { isJpeg, readJpegStructure } from "./jpeg-structure.ts";
-import { isPng, readPngStructure } from "./png-structure.ts";
-import { isWebp, readWebpStructure } from "./webp-structure.ts";
+import { isJpeg, readJpegStructure } from "./jpeg.ts";
+import { isPng, readPngStructure } from "./png.ts";
+import { isWebp, readWebpStructure } from "./webp.ts";
 
 export type ImageSize = { width: number; height: number };
 

@@ -1,6 +1,7 @@
 // Common parts of the structure parsers. They read headers and decode nothing, so a small file with an enormous
 // claimed size is refused cheaply.
 import { Fault } from "../../faults/faults.ts";
+import { type FileWalk, UnreadableFile } from "./file-parts.ts";
 
 export type ImageType = "image/jpeg" | "image/png" | "image/webp";
 
@@ -63,12 +64,22 @@ export const createRangeCollector = (bytes: Uint8Array) => {
   };
 };
 
-/** Yields segments, and throws if a file has too many of them. */
-export function* limitSegments<Piece>(pieces: Iterable<Piece>): Generator<Piece> {
-  let count = 0;
-  for (const piece of pieces) {
-    if (++count > mostPieces) throw undecodableImage("too many pieces");
-    yield piece;
+/** The pieces of an image that is to be decoded: it must be whole, and have no more of them than any tool writes. */
+export function* piecesOfWhole<Piece>(walk: FileWalk<Piece>): Generator<Piece> {
+  for (let count = 0; ; count++) {
+    if (count > mostPieces) throw undecodableImage("too many pieces");
+    const next = nextPiece(walk);
+    if (next.done && next.value.isCut) throw undecodableImage("truncated");
+    if (next.done) return;
+    yield next.value;
+  }
+}
+
+function nextPiece<Piece>(walk: FileWalk<Piece>) {
+  try {
+    return walk.next();
+  } catch (thrown) {
+    throw thrown instanceof UnreadableFile ? undecodableImage(thrown.message) : thrown;
   }
 }
 

@@ -9,7 +9,7 @@ import {
 } from "../../../test/corpora/image-bytes.ts";
 import { minimalIccProfile, rejectionReason, strippedBytes } from "../../../test/corpora/image-structure-checks.ts";
 import { stripMetadata } from "./image-structure.ts";
-import { isPng, readPngStructure } from "./png-structure.ts";
+import { isPng, readPngStructure } from "./png.ts";
 
 describe("a PNG", () => {
   const packed = deflateSync(Buffer.alloc(65 * 48));

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { createC2paManifestStore, jpegSegment, latin1 } from "../../../test/corpora/image-bytes.ts";
 import { minimalIccProfile, rejectionReason, strippedBytes } from "../../../test/corpora/image-structure-checks.ts";
 import { stripMetadata } from "./image-structure.ts";
-import { isJpeg, readJpegStructure } from "./jpeg-structure.ts";
+import { isJpeg, readJpegStructure } from "./jpeg.ts";
 
 describe("a JPEG", () => {
   const start = Buffer.from([0xff, 0xd8]);

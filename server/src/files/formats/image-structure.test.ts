@@ -2,14 +2,15 @@ import { deflateSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { buildPng, createC2paManifestStore, latin1, pngChunk } from "../../../test/corpora/image-bytes.ts";
 import { minimalIccProfile, rejectionReason } from "../../../test/corpora/image-structure-checks.ts";
+import { createImageDecoder } from "../images/image-decoder.ts";
 import { exifOrientation } from "./exif-orientation.ts";
-import { createImageDecoder } from "./image-decoder.ts";
+import type { FileWalk } from "./file-parts.ts";
 import {
   createBoundedReader,
   createRangeCollector,
   isIccProfile,
-  limitSegments,
   parseC2paManifest,
+  piecesOfWhole,
 } from "./image-structure.ts";
 
 describe("the EXIF orientation", () => {
@@ -82,9 +83,14 @@ describe("the byte reader", () => {
     ]);
   });
 
-  test("accepts 65,536 ranges and not one more", () => {
-    expect([...limitSegments(Array(65_536).fill(0))]).toHaveLength(65_536);
-    expect(rejectionReason(() => [...limitSegments(Array(65_537).fill(0))])).toBe("too many pieces");
+  test("accepts 65,536 pieces and not one more, of a file that does not end too early", () => {
+    function* walk(count: number, isCut = false): FileWalk<number> {
+      for (let piece = 0; piece < count; piece++) yield piece;
+      return { isCut };
+    }
+    expect([...piecesOfWhole(walk(65_536))]).toHaveLength(65_536);
+    expect(rejectionReason(() => [...piecesOfWhole(walk(65_537))])).toBe("too many pieces");
+    expect(rejectionReason(() => [...piecesOfWhole(walk(2, true))])).toBe("truncated");
   });
 
   test("recognizes a manifest store by its boxes and its size", () => {

@@ -1,16 +1,17 @@
 // Finds the metadata of an MP4 while its bytes pass by: only the headers of its boxes and the few boxes that hold
-// metadata are kept, whatever the size of the file.
-import { ascii, UnreadableFile, utf8, viewOf } from "./file-parts.ts";
+// metadata are kept, whatever the size of the file. A mark is appended as a box, so the offsets of the media data stay
+// right.
+import { ascii, type FileParts, UnreadableFile, utf8, viewOf } from "./file-parts.ts";
 
-export const BOX_HEADER_BYTES = 8;
+const BOX_HEADER_BYTES = 8;
 const LARGE_HEADER_BYTES = 16;
-export const UUID_BYTES = 16;
-export const XMP_UUID = "be7acfcb97a942e89c71999491e3afac";
+const UUID_BYTES = 16;
+const XMP_UUID = "be7acfcb97a942e89c71999491e3afac";
 const C2PA_UUID = "d8fec3d61b0e483c92975828877ec481";
 /** Far more than a manifest with its ingredients has. A file with more is left as it is. */
 const MAX_METADATA_BYTES = 16 * 1024 * 1024;
 
-/** `cut` and `openEnded`: see `FileParts` and `insert` of mp4-parts.ts. */
+/** `cut` and `openEnded`: see `FileParts` and `insert` of readMp4Parts. */
 export type ScannedMp4 = {
   manifest: Uint8Array | undefined;
   xmp: string | undefined;
@@ -122,4 +123,30 @@ function manifestIn(content: Uint8Array): Uint8Array | undefined {
   const purposeEnd = content.indexOf(0, 4);
   if (purposeEnd < 0 || ascii(content, 4, purposeEnd) !== "manifest") return undefined;
   return content.subarray(purposeEnd + 1 + 8);
+}
+
+export function readMp4Parts(bytes: Uint8Array): FileParts {
+  const scanner = createMp4Scanner();
+  scanner.push(bytes);
+  const { manifest, xmp, cut, openEnded } = scanner.finish();
+  return {
+    manifest,
+    xmp,
+    cut,
+    insert: (packet) => {
+      const file = Buffer.concat([bytes, buildXmpBox(packet)]);
+      // The last box reached to the end of the file; now another one follows.
+      if (openEnded !== undefined) file.writeUInt32BE(bytes.byteLength - openEnded, openEnded);
+      return file;
+    },
+  };
+}
+
+/** The box that holds an XMP packet. */
+export function buildXmpBox(packet: string): Buffer {
+  const content = Buffer.from(packet, "utf8");
+  const head = Buffer.alloc(BOX_HEADER_BYTES);
+  head.writeUInt32BE(BOX_HEADER_BYTES + UUID_BYTES + content.byteLength, 0);
+  head.write("uuid", 4, "latin1");
+  return Buffer.concat([head, Buffer.from(XMP_UUID, "hex"), content]);
 }

@@ -15,6 +15,18 @@ export type FileParts = {
 /** Thrown for a file whose headers are not those of its format. */
 export class UnreadableFile extends Error {}
 
+/** The pieces of a file in order. Returns whether the file ends too early. Throws `UnreadableFile`. */
+export type FileWalk<Piece> = Generator<Piece, { isCut: boolean }>;
+
+/** Calls `each` for every piece, which is then forgotten: a file can have millions. */
+export function visitPieces<Piece>(walk: FileWalk<Piece>, each: (piece: Piece) => void): { isCut: boolean } {
+  for (;;) {
+    const next = walk.next();
+    if (next.done) return next.value;
+    each(next.value);
+  }
+}
+
 export type FileSection = { start: number; end: number };
 
 /** Copies the file without the ranges, which are in order, and with `inserted` at `position`. */

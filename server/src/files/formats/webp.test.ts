@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { createC2paManifestStore, latin1 } from "../../../test/corpora/image-bytes.ts";
 import { minimalIccProfile, rejectionReason, strippedBytes } from "../../../test/corpora/image-structure-checks.ts";
 import { stripMetadata } from "./image-structure.ts";
-import { isWebp, readWebpStructure } from "./webp-structure.ts";
+import { isWebp, readWebpStructure } from "./webp.ts";
 
 describe("a WebP", () => {
   const part = (type: string, data: Buffer) => {
