@@ -6,8 +6,11 @@ type FieldType = unknown[] | string;
 type OperationSurface = { required: string[]; fields: Record<string, FieldType>; answer: Record<string, FieldType> };
 export type Surface = Record<string, OperationSurface>;
 
-const kindOf = ({ enum: text, type, anyOf }: Schema): FieldType =>
-  text ?? String(type ?? anyOf?.map(({ type }) => type) ?? "any");
+const kindOf = (schema: Schema): FieldType =>
+  schema.enum ?? (schema.type || schema.anyOf ? typesOf(schema).join() : "any");
+
+/** Without a type: a schema by its name. */
+const typesOf = ({ type, anyOf }: Schema): unknown[] => (anyOf && !type ? anyOf.flatMap(typesOf) : [type]);
 
 export function surfaceOf(contract: Contract): Surface {
   return Object.fromEntries(

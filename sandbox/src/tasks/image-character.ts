@@ -15,19 +15,23 @@ import type { OutputRequest, Task } from "./task.ts";
 import { findRequestProblem, imageOutputs, parseOptions } from "./task-requirements.ts";
 
 const resolutions = ["auto", "720", "1024", "1280", "2048"] as const;
+/** Gesso sends what the imitated provider would get: a size of that provider's list. */
+const SIZE = /^(\d{2,4})x(\d{2,4})$/;
 const Options = z.object({
   rendering_speed: z.enum(["Default", "Turbo", "Quality"]).default("Default"),
   style_type: z.enum(["Auto", "Fiction", "Realistic"]).default("Auto"),
   magic_prompt_option: z.enum(["On", "Off", "Auto"]).default("Auto"),
   resolution: z.preprocess(
     (value) => (typeof value === "number" ? String(value) : value),
-    z.enum(resolutions).default("auto"),
+    z.union([z.enum(resolutions), z.string().regex(SIZE)]).default("auto"),
   ),
 });
 
-/** The resolution is the longer side of the requested shape. */
+/** The resolution is a size, or the longer side of the requested shape. */
 const sizeFor = (request: StoredRequest, context: Size | undefined): Size => {
   const { resolution } = parseOptions(Options, request);
+  const size = SIZE.exec(resolution);
+  if (size) return { width: Number(size[1]), height: Number(size[2]) };
   const hasShape = request.aspect_ratio || request.width || request.height;
   const plain = !hasShape && context ? fitWithin(context, 2048) : resolveSize(request);
   if (resolution === "auto" || request.width || request.height) return plain;

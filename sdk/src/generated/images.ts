@@ -495,7 +495,7 @@ export type Images = {
      * Edit an image by prompt with nanobanana.
      * - Send at least one of image_url, run_id, image.
      * - reference_image_url and reference_url are the same field. Send one of them, or the same value in both.
-     * @example await client.images.edit.nanobanana({ image_url: "https://example.com/desk.png", prompt: "make it night", seed: 7 })
+     * @example await client.images.edit.nanobanana({ image_url: "https://example.com/desk.png", prompt: "make it night" })
      */
     nanobanana: RunFormOperation<ImagesEditNanobananaInput, Generation, ImageRun, ImagesEditNanobananaForm>;
     /**

@@ -219,6 +219,13 @@ describe("like", () => {
     expect(namesOf(bound, "seedream-5")).toEqual(["fal fal-ai/seedream/v5"]);
   });
 
+  it("takes offers that differ only in a name of the API for one, so that a provider's own name is clear", () => {
+    const edit = { task: "image.edit" } as const;
+    const several = vendor("v", [offer("vendora", "gpt", edit), offer("edit-default", "gpt", edit)]);
+    const bound = apply("models:\n  vendorc: [{ provider: v, like: gpt, as: new }]", [several]);
+    expect(namesOf(bound, "vendorc", "image.edit")).toEqual(["v new"]);
+  });
+
   it("works like the other one: the adapter gets the model name that it knows", async () => {
     const heard: string[] = [];
     const adapter = vendor("v", [offer("flux-dev", "flux"), offer("vendora", "gpt")], {

@@ -51,10 +51,13 @@ export function findTemplateOffers(provider: Provider, model: string, entry: Cat
   if (known.length === 0) {
     return problem(`${provider.id} has no offer ${like} to copy${suggestName(like, modelsOf(provider))}`);
   }
-  const found = known.filter(
+  const usable = known.filter(
     (each) =>
       (task === undefined || each.task === task) && NAMEABLE_TASKS.includes(each.task) && each.recovery !== "free",
   );
+  // Several names of the interface can stand for one model of a provider: they are called in the same way.
+  const isSame = (one: Offer, other: Offer) => one.task === other.task && one.upstreamModel === other.upstreamModel;
+  const found = usable.filter((each, index) => usable.findIndex((other) => isSame(other, each)) === index);
   if (found.length === 0) return problem(`no task of ${provider.id}'s ${like} can be requested with ${model}`);
   const isAmbiguous = found.some((each) => found.some((other) => other !== each && other.task === each.task));
   if (isAmbiguous)

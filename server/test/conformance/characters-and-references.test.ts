@@ -65,7 +65,7 @@ describe("images of a character", () => {
   const character = (fields: object = {}) => ({
     prompt: withoutDelay("in a meadow"),
     character_reference_image: toDataUrl(sourceImage),
-    resolution: "720",
+    aspect_ratio: "1:1",
     seed: 9,
     ...fields,
   });
@@ -180,7 +180,7 @@ describe("images of a character", () => {
   });
 
   it("[CHR-021] without a reference it is an ordinary generation with a warning", async () => {
-    const run = await postAndWait(suite, CHARACTER, { prompt: withoutDelay("a girl on a hill"), resolution: "720" });
+    const run = await postAndWait(suite, CHARACTER, { prompt: withoutDelay("a girl on a hill") });
     expect(run.warnings).toEqual([expect.stringMatching(/no .*reference/i)]);
     expect(run.outputs).toHaveLength(1);
   });
@@ -190,6 +190,7 @@ describe("images of a character", () => {
     const number = await postAndWait(suite, CHARACTER, character({ resolution: 1024 }));
     expect([text.inputs.resolution, number.inputs.resolution]).toEqual(["1024", "1024"]);
     expect(shaOf(number)).toBe(shaOf(text));
+    expect(number.warnings).toEqual(text.warnings);
     expect(Math.max(text.outputs[0].width, text.outputs[0].height)).toBe(1024);
   });
 });

@@ -190,7 +190,11 @@ describe("defaults", () => {
     await finished({ model_type: "wan-image-2.1", ...CUSTOM_MODEL_FIELDS, prompt, guidance: 3, model_weight: 0.25 });
     const { sample, lora } = graphOf(prompt);
     expect([sample!.cfg, lora!.strength_model]).toEqual([3, 0.25]);
-    const other = await finished({ model_type: "flux-kontext-max", guidance: 4.5 });
+    const other = await finished({
+      model_type: "flux-kontext-multi",
+      image_urls: [suite.imageUrl("a.png"), suite.imageUrl("b.png")],
+      guidance: 4.5,
+    });
     expect((await findSandboxJob(suite, other.run_id)).request.options).toEqual({ guidance: 4.5 });
   });
 });

@@ -62,9 +62,13 @@ export async function expectNoNewRun<T>(suite: Suite, act: () => Promise<T>): Pr
   return result;
 }
 
+/** The entries of a run's jobs in the sandbox ledger, in the order in which they were sent. */
+export const listSandboxJobs = async (suite: Suite, runId: string): Promise<SandboxLedgerEntry[]> =>
+  (await readSandboxLedger(suite.environment)).filter((job) => job.reference?.startsWith(runId));
+
 /** The entry of a run's only job in the sandbox ledger. */
 export async function findSandboxJob(suite: Suite, runId: string): Promise<SandboxLedgerEntry> {
-  const jobs = (await readSandboxLedger(suite.environment)).filter((job) => job.reference?.startsWith(runId));
+  const jobs = await listSandboxJobs(suite, runId);
   expect(jobs).toHaveLength(1);
   return jobs[0]!;
 }

@@ -53,12 +53,12 @@ describe("flux-dev", () => {
   });
 
   it("[MOD-002] accepts a reference, width and height together, and produces an image of that size", async () => {
-    const input = { model_type: "flux-dev", reference_image_url: suite.imageUrl(), width: 128, height: 72 };
+    const input = { model_type: "flux-dev", reference_image_url: suite.imageUrl(), width: 128, height: 80 };
     const run = await generated(input);
     expect(run.inputs).toMatchObject(input);
     const file = Buffer.from(await (await fetch(run.image_url)).arrayBuffer());
     const { width, height } = await sharp(file).metadata();
-    expect([width, height]).toEqual([128, 72]);
+    expect([width, height]).toEqual([128, 80]);
   });
 });
 
@@ -104,15 +104,18 @@ describe("flux-kontext-max", () => {
 
 describe("vendora", () => {
   it("[MOD-010] requires only a prompt, and accepts a reference, width and height", async () => {
-    await taken({ model_type: "vendora" });
-    for (const option of [{ reference_image_url: suite.imageUrl() }, { width: 512 }, { height: 512 }]) {
-      await taken({ model_type: "vendora", ...option });
+    const model_type = "vendora";
+    await taken({ model_type });
+    await taken({ model_type, reference_image_url: suite.imageUrl() });
+    await taken({ model_type, reference_image_url: suite.imageUrl(), width: 1024, height: 1024 });
+    for (const side of [{ width: 512 }, { height: 512 }]) {
+      const run = await expectGenerateAccepted(suite, { model_type, ...side });
+      expect(run).toMatchObject({ inputs: side, warnings: [expect.stringContaining("both width and height")] });
     }
-    await taken({ model_type: "vendora", reference_image_url: suite.imageUrl(), ...SMALL });
   });
 
   it("[MOD-011] makes images and edits them", async () => {
-    const made = await generated({ model_type: "vendora", ...SMALL });
+    const made = await generated({ model_type: "vendora" });
     const edited = await finished("/edits/vendora", { run_id: made.run_id, prompt: "make it red" });
     expect([made.model, edited.model]).toEqual(["vendora", "vendora"]);
     expect(edited).toMatchObject({ run_type: "image-edit", parent_run_id: made.run_id });
@@ -142,7 +145,12 @@ describe("the wan models", () => {
   });
 
   it("[MOD-014] wan-image-2.1 accepts strength_model, model_weight and guidance, and shows them", async () => {
-    await taken({ ...one, strength_model: 1.5, model_weight: 0.25, guidance: 3.5 });
+    await taken({ ...one, strength_model: 1.5, guidance: 3.5 });
+    await taken({ ...one, model_weight: 0.25 });
+    // Two names of one parameter of the model: the first counts.
+    const both = { ...one, strength_model: 1.5, model_weight: 0.25 };
+    const run = await expectGenerateAccepted(suite, both);
+    expect(run).toMatchObject({ inputs: both, warnings: [expect.stringMatching(/^model_weight .* was ignored/)] });
   });
 
   it("[MOD-015] wan-image-2.1 makes two images where no batch size is given", async () => {
@@ -229,7 +237,11 @@ describe("qwen-image-edit", () => {
     await generated(body);
     const run = await generated({ ...body, ...options });
     expect(run.inputs).toMatchObject(options);
-    for (const [field, value] of Object.entries(options)) await taken({ ...body, [field]: value });
+    await taken({ ...body, lora_1: "ink" });
+    await taken({ ...body, negative_prompt: "rain" });
+    const withoutLora = await expectGenerateAccepted(suite, { ...body, strength_model: 0.5 });
+    expect(withoutLora.inputs.strength_model).toBe(0.5);
+    expect(withoutLora.warnings).toEqual([expect.stringMatching(/^strength_model .* without lora_1/)]);
   });
 });
 

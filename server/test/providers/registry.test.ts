@@ -108,7 +108,9 @@ const jobOf = ({ task, model, body }: RegistryRequest) => {
 
 const listServedBy = ({ id }: FakeVendorDefinition): RegistryRequest[] => {
   const { offers } = providers.find((each) => each.id === id)!;
-  return requests.filter((request) => offers.some((offer) => canServe(offer, jobOf(request) as never)));
+  return requests.filter((request) =>
+    offers.some((offer) => offer.model === request.model && canServe(offer, jobOf(request) as never)),
+  );
 };
 
 /** Groups of providers that share no request, so that each request of a group has one provider that can serve it. */

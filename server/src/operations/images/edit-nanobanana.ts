@@ -12,7 +12,7 @@ export const editNanobanana = defineRun({
   input: z.object({ ...editFields }),
   rules: editRules,
   output: Generation,
-  example: { image_url: "https://example.com/desk.png", prompt: "make it night", seed: 7 },
+  example: { image_url: "https://example.com/desk.png", prompt: "make it night" },
   deprecated: editDeprecated,
 
   translateDeprecated: translateReferenceUrl,
