@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { createC2paManifestStore, jpegSegment, latin1 } from "../../../test/corpora/image-bytes.ts";
 import { minimalIccProfile, rejectionReason, strippedBytes } from "../../../test/corpora/image-structure-checks.ts";
+import { detectType } from "./detect-type.ts";
 import { stripMetadata } from "./image-structure.ts";
-import { isJpeg, readJpegStructure } from "./jpeg.ts";
+import { readJpegStructure } from "./jpeg.ts";
 
 describe("a JPEG", () => {
   const start = Buffer.from([0xff, 0xd8]);
@@ -19,11 +20,11 @@ describe("a JPEG", () => {
   const adobe = jpegSegment(0xee, Buffer.concat([latin1("Adobe"), Buffer.from([0, 100, 0, 0, 0, 0, 1])]));
 
   test("is recognized by its first three bytes", () => {
-    expect(isJpeg(plain)).toBe(true);
+    expect(detectType(plain)).toBe("image/jpeg");
     for (const at of [0, 1, 2]) {
       const other = Buffer.from(plain);
       other[at] = 0;
-      expect(isJpeg(other)).toBe(false);
+      expect(detectType(other)).toBeUndefined();
     }
   });
 

@@ -42,9 +42,6 @@ const profileHeadBytes = 14;
 const boxAt = 8;
 const boxHeadBytes = 8;
 
-export const isJpeg = (bytes: Uint8Array): boolean =>
-  bytes[0] === 0xff && bytes[1] === marker.start && bytes[2] === 0xff;
-
 type JpegSegment = { code: number; start: number; data: Uint8Array; end: number };
 
 export const readJpegStructure = (bytes: Uint8Array): ImageStructure => {

@@ -8,8 +8,9 @@ import {
   pngChunk,
 } from "../../../test/corpora/image-bytes.ts";
 import { minimalIccProfile, rejectionReason, strippedBytes } from "../../../test/corpora/image-structure-checks.ts";
+import { detectType } from "./detect-type.ts";
 import { stripMetadata } from "./image-structure.ts";
-import { isPng, readPngStructure } from "./png.ts";
+import { readPngStructure } from "./png.ts";
 
 describe("a PNG", () => {
   const packed = deflateSync(Buffer.alloc(65 * 48));
@@ -17,11 +18,11 @@ describe("a PNG", () => {
   const withChunks = (...more: Buffer[]) => buildPng({ width: 64, height: 48 }, packed, ...more);
 
   test("is recognized by its signature", () => {
-    expect(isPng(plain)).toBe(true);
+    expect(detectType(plain)).toBe("image/png");
     for (let at = 0; at < 8; at++) {
       const other = Buffer.from(plain);
       other[at]! ^= 1;
-      expect(isPng(other)).toBe(false);
+      expect(detectType(other)).toBeUndefined();
     }
   });
 

@@ -26,11 +26,6 @@ const chunkHeaderBytes = 8;
 const KEPT_CHUNKS = new Set(["VP8X", "ICCP", "ALPH", "VP8 ", "VP8L"]);
 const flag = { animation: 0x02, xmp: 0x04, exif: 0x08, alpha: 0x10, profile: 0x20 };
 
-export const isWebp = (bytes: Uint8Array): boolean => {
-  const start = Buffer.from(bytes.subarray(0, boxBytes)).toString("latin1");
-  return start.startsWith("RIFF") && start.endsWith("WEBP");
-};
-
 type WebpChunk = { type: string; start: number; data: Uint8Array; end: number };
 
 export const readWebpStructure = (bytes: Uint8Array): ImageStructure => {

@@ -1,7 +1,7 @@
 // Inspects and normalizes untrusted images. The size is checked before anything is decoded, and a normalized image has
 // no metadata.
 import { Fault } from "../../faults/faults.ts";
-import { detectFormat, type ImageSize, isStorableSize, MIN_IMAGE_SIDE } from "../formats/image-size.ts";
+import { type ImageSize, isStorableSize, MIN_IMAGE_SIDE, readImageStructure } from "../formats/image-size.ts";
 import { type ImageStructure, type ImageType, stripMetadata, undecodableImage } from "../formats/image-structure.ts";
 import type { DecoderPool } from "./decoder-pool.ts";
 import { joinParts, type PixelTask, splitParts } from "./pixel-tasks.ts";
@@ -120,7 +120,7 @@ const verifyReencoded = (bytes: Uint8Array, original: ImageStructure): Inspected
 
 /** Throws if the image is too large, too small or animated. */
 export const readStructure = (bytes: Uint8Array): ImageStructure => {
-  const layout = detectFormat(bytes);
+  const layout = readImageStructure(bytes);
   const { width, height } = layout;
   if (!isStorableSize(layout)) throw new Fault("image_too_many_pixels", { width, height });
   if (width < MIN_IMAGE_SIDE || height < MIN_IMAGE_SIDE) throw new Fault("image_too_small", { width, height });

@@ -1,7 +1,7 @@
 // Pixel tasks that isolated processes do for the server: encoded images in, encoded images out. The server itself
 // never decodes an image. Replies are untrusted and checked like any other file.
 
-import { detectFormat, type ImageSize } from "../formats/image-size.ts";
+import { type ImageSize, readImageStructure } from "../formats/image-size.ts";
 import { undecodableImage } from "../formats/image-structure.ts";
 import type { CombineLayout } from "./combine-layout.ts";
 import type { DecoderPool } from "./decoder-pool.ts";
@@ -62,7 +62,7 @@ function countOutputs(task: PixelTask, images: number, masks: number): number {
 
 /** The size and format that a task promises, read from the header of its result. */
 function verifyOutput(task: PixelTask, bytes: Uint8Array, box: unknown): PixelOutput {
-  const { media_type, width, height } = detectFormat(bytes);
+  const { media_type, width, height } = readImageStructure(bytes);
   const size = task.name === "combine" ? task.layout : "size" in task ? task.size : { width, height };
   const format = task.name === "combine" ? task.output_format : "png";
   if (width !== size.width || height !== size.height || media_type !== `image/${format}`)

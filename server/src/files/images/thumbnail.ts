@@ -1,9 +1,9 @@
 // Thumbnails of images and videos: two small WebP files without metadata, and a thumbhash. An isolated process makes
 // them; its reply is untrusted and checked like any other file.
 
-import { detectFormat } from "../formats/image-size.ts";
+import { readImageStructure } from "../formats/image-size.ts";
 import { stripMetadata, undecodableImage } from "../formats/image-structure.ts";
-import { isVideo } from "../formats/inspect-video.ts";
+import { isVideo } from "../formats/detect-type.ts";
 import type { VideoFile } from "../formats/ranged-file.ts";
 import type { DecoderPool } from "./decoder-pool.ts";
 import type { DecoderMessage } from "./decoder-protocol.ts";
@@ -78,7 +78,7 @@ function readThumbnails(reply: DecoderMessage): Thumbnails {
 }
 
 function verifyThumbnail(bytes: Uint8Array, maxSide: number): ThumbnailFile {
-  const structure = detectFormat(bytes);
+  const structure = readImageStructure(bytes);
   const { media_type, width, height } = structure;
   const isThumbnail = media_type === "image/webp" && !structure.isAnimated && Math.max(width, height) <= maxSide;
   if (!isThumbnail || bytes.byteLength > MAX_THUMBNAIL_BYTES)

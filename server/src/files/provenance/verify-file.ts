@@ -3,6 +3,7 @@
 
 import type { ProvenanceReport, ProvenanceResult } from "../../contract/schemas/provenance.ts";
 import { Fault } from "../../faults/faults.ts";
+import { detectType, isIsoMedia } from "../formats/detect-type.ts";
 import type { FileParts } from "../formats/file-parts.ts";
 import { judgeCodes } from "./judge-codes.ts";
 import { UnreadableManifest } from "./manifest-processes.ts";
@@ -78,13 +79,6 @@ const MESSAGES: Record<ProvenanceResult, string> = {
   unreadable: "The file is damaged and cannot be read.",
 };
 
-const SIGNATURES: [mediaType: string, at: number, start: number[]][] = [
-  ["image/png", 0, [0x89, 0x50, 0x4e, 0x47]],
-  ["image/jpeg", 0, [0xff, 0xd8, 0xff]],
-  ["image/webp", 8, [0x57, 0x45, 0x42, 0x50]],
-  ["video/mp4", 4, [0x66, 0x74, 0x79, 0x70]],
-];
-
-/** By the first bytes. Undefined for formats that cannot have a manifest here. */
+/** Undefined for formats that cannot have a manifest here. QuickTime and HEIC files keep theirs where MP4 files do. */
 const detectMediaType = (bytes: Uint8Array): string | undefined =>
-  SIGNATURES.find(([, at, start]) => start.every((byte, index) => bytes[at + index] === byte))?.[0];
+  detectType(bytes) ?? (isIsoMedia(bytes) ? "video/mp4" : undefined);

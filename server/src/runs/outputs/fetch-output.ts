@@ -2,8 +2,7 @@
 // budget of the process; a large video is handed on as a stream. A result is never refused for its size: while it is
 // larger than the setting allows, the step fails with a fault that says so and can be repeated.
 import { Fault } from "../../faults/faults.ts";
-import { canBeImageStart } from "../../files/formats/image-size.ts";
-import { isVideo, VIDEO_HEAD_BYTES } from "../../files/formats/inspect-video.ts";
+import { canBeImageStart, isVideo, TYPE_BYTES } from "../../files/formats/detect-type.ts";
 import type { OutboundHttp } from "../../outbound/outbound-http.ts";
 import type { ProviderOutput } from "../../providers/provider.ts";
 import type { RunSettings } from "../core/run-settings.ts";
@@ -73,8 +72,8 @@ async function readOutput(
   { signsVideos }: FileToFetch,
   reservation: ByteReservation,
 ): Promise<FetchedOutput | { neededBytes: number }> {
-  while (chunks.size() < VIDEO_HEAD_BYTES && (await readMore()));
-  const kind = detectKind(chunks.join().subarray(0, VIDEO_HEAD_BYTES));
+  while (chunks.size() < TYPE_BYTES && (await readMore()));
+  const kind = detectKind(chunks.join().subarray(0, TYPE_BYTES));
   const limit = kind === "video" && (await signsVideos()) ? MAX_SIGNED_BYTES : BUFFER_LIMITS[kind];
   const stream = (): FetchedOutput | { neededBytes: number } => {
     if (kind !== "video") throw new Fault("provider_output_invalid", { reason: TOO_LARGE_REASONS[kind] });

@@ -6,6 +6,7 @@ import type { Job } from "../../contract/operation.ts";
 import type { Database } from "../../db/connect.ts";
 import { findAsset, findAssets } from "../../db/runs/assets.ts";
 import { Fault } from "../../faults/faults.ts";
+import { detectType } from "../../files/formats/detect-type.ts";
 import type { InspectedImage } from "../../files/images/image-decoder.ts";
 import { describeOrigin, type OriginSource, type OutputOrigin } from "../../files/provenance/digital-source-type.ts";
 import { describeStored, type ProvenanceService, type ProvenFile } from "../../files/provenance/provenance-service.ts";
@@ -50,6 +51,7 @@ export async function proveOutput(
   if (policy.mode === "off") return { bytes: output.bytes };
   const { asset_id, bytes, job, inspected } = output;
   const { origin, mark } = describeOutput(run, output);
+  // The provider may have returned another format than the output has.
   const received = { bytes: output.received, media_type: detectType(output.received) ?? inspected.media_type };
   const file = { bytes, received, mark };
   if (policy.mode === "mark") return { ...provenance.mark({ ...file, media_type: inspected.media_type }), mark };
@@ -116,11 +118,4 @@ async function readSources(
     }),
   );
   return found.flat();
-}
-
-/** The provider may have returned another format than the output has. */
-function detectType(bytes: Uint8Array): string | undefined {
-  if (bytes[0] === 0x89) return "image/png";
-  if (bytes[0] === 0xff) return "image/jpeg";
-  return bytes[0] === 0x52 ? "image/webp" : undefined;
 }

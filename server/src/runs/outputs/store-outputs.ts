@@ -9,7 +9,8 @@ import type { RunClaim } from "../../db/runs/open-runs.ts";
 import type { FileToInsert } from "../../db/runs/runs.ts";
 import type { StoredAsset } from "../../db/typed-columns.ts";
 import { Fault, type FaultCode } from "../../faults/faults.ts";
-import { inspectVideo, isVideo } from "../../files/formats/inspect-video.ts";
+import { detectType } from "../../files/formats/detect-type.ts";
+import { inspectVideo } from "../../files/formats/inspect-video.ts";
 import type { ImageDecoder } from "../../files/images/image-decoder.ts";
 import type { AssetStore } from "../../files/storage/asset-store.ts";
 import { assetKey } from "../../files/storage/object-storage.ts";
@@ -198,9 +199,9 @@ export async function storeFile(
 
 async function inspectOutput({ images }: FileDependencies, bytes: Uint8Array): Promise<InspectedFile> {
   // Every chunk of a PNG has a checksum that inspection verifies, so decoding the pixels would prove nothing more.
-  const isPng = bytes[0] === 0x89 && bytes[1] === 0x50;
+  const type = detectType(bytes);
   return asProviderOutput<InspectedFile>(() =>
-    isVideo(bytes) ? inspectVideo(bytes) : images.inspect(bytes, { decode: !isPng }),
+    type === "video/mp4" ? inspectVideo(bytes) : images.inspect(bytes, { decode: type !== "image/png" }),
   );
 }
 
