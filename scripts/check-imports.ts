@@ -24,7 +24,7 @@ const ALLOWED_IMPORTS: Record<string, string[]> = {
   providers: ["contract", "runtime", "faults", "formats", "images", "prices"],
   catalogue: ["contract", "type providers", "prices"],
   prices: ["contract"],
-  storage: ["runtime", "faults"],
+  storage: ["runtime", "faults", "formats"],
   outbound: ["runtime", "faults"],
   // Headers of files, read without decoding anything.
   formats: ["faults"],
@@ -45,7 +45,7 @@ const ALLOWED_IMPORTS: Record<string, string[]> = {
   // Reads and small stores, built on top of the life of a run.
   library: [
     ...["runs", "idempotency", "contract", "type runtime", "operations", "providers", "db", "access"],
-    ...["type storage", "images", "type provenance", "faults", "prices"],
+    ...["type storage", "formats", "images", "type provenance", "faults", "prices"],
   ],
   // What operators do to runs and parts of the installation.
   admin: ["runs", "webhooks", "type access", "type contract", "type runtime", "db", "faults"],

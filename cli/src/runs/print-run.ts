@@ -16,7 +16,7 @@ import {
 } from "../output/terminal.ts";
 import type { RunFlags } from "../run-flags.ts";
 import { showPreview, toLink } from "./preview.ts";
-import { resultOutputs, saveOutputs, targetPaths } from "./save-outputs.ts";
+import { extensionOf, resultOutputs, saveOutputs, targetPaths } from "./save-outputs.ts";
 
 /** A run that the command does not wait for. */
 export const printOpenRun = (run: Pick<Run, "run_id" | "status">, mode: OutputMode): void =>
@@ -61,13 +61,9 @@ function printData(run: Run, mode: OutputMode, { files, text }: PrintedResult = 
 
 function printLinks(run: Run): void {
   const outputs = resultOutputs(run);
-  const names = targetPaths(
-    "%id",
-    run,
-    outputs.map(({ media_type }) => media_type),
-  );
-  for (const [index, { url, width, height }] of outputs.entries())
-    writeData(toLink(`${names[index]} (${width} × ${height})`, url));
+  const names = targetPaths("%id", run, outputs.map(extensionOf));
+  for (const [index, { url, width, height, media_type }] of outputs.entries())
+    writeData(toLink(`${names[index]} (${width && height ? `${width} × ${height}` : media_type})`, url));
 }
 
 /** The most important part of a result that is not a file. */

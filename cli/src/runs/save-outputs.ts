@@ -30,17 +30,17 @@ export const resultOutputs = ({ outputs }: Run): Output[] => {
   return results.length > 0 ? results : outputs;
 };
 
-const EXTENSIONS: Record<string, string> = { "image/jpeg": ".jpg", "image/svg+xml": ".svg" };
-const extensionOf = (mediaType: string): string => EXTENSIONS[mediaType] ?? `.${mediaType.split("/")[1] ?? "bin"}`;
+/** The URL of a file ends with the extension of its format. */
+export const extensionOf = ({ url }: Pick<Output, "url">): string => extname(new URL(url).pathname) || ".bin";
 
-/** `out/%id.png` with two files: `out/<run>.png` and `out/<run>-2.png`. */
-export function targetPaths(pattern: string, run: Pick<Run, "run_id">, mediaTypes: string[]): string[] {
+/** `out/%id.png` with two files: `out/<run>.png` and `out/<run>-2.png`. `extensions` are those of the files. */
+export function targetPaths(pattern: string, run: Pick<Run, "run_id">, extensions: string[]): string[] {
   const whole = isDirectory(pattern) ? join(pattern, "%id") : pattern;
-  return mediaTypes.map((mediaType, index) => {
+  return extensions.map((own, index) => {
     const extension = extname(whole);
     const stem = extension ? whole.slice(0, -extension.length) : whole;
     const number = whole.includes("%n") || index === 0 ? "" : `-${index + 1}`;
-    const path = `${stem}${number}${extension || extensionOf(mediaType)}`;
+    const path = `${stem}${number}${extension || own}`;
     return path.replaceAll("%id", run.run_id).replaceAll("%n", String(index + 1));
   });
 }
@@ -56,8 +56,8 @@ export async function saveOutputs(run: Run, flags: SaveFlags, text = ""): Promis
     process.stdout.write(await files[0]!());
     return [];
   }
-  const types = outputs.length > 0 ? outputs.map(({ media_type }) => media_type) : ["text/txt"];
-  const paths = targetPaths(flags.output ?? "%id", run, types);
+  const extensions = outputs.length > 0 ? outputs.map(extensionOf) : [".txt"];
+  const paths = targetPaths(flags.output ?? "%id", run, extensions);
   const taken = flags.force ? undefined : paths.find((path) => existsSync(path));
   if (taken) throw existsError(taken);
   await writeAll(paths, files, flags.force === true);

@@ -4,6 +4,7 @@ import type { Output, Run } from "@gesso/client";
 import { Link } from "@tanstack/react-router";
 import { ImageOff } from "lucide-react";
 import { useEffect, useState } from "react";
+import { formatSize } from "../format/file-facts.ts";
 import { buttonClass } from "../parts/button-class.ts";
 import { cssVariables } from "../parts/css-variables.ts";
 import { EmptyState } from "../parts/empty-state.tsx";
@@ -29,7 +30,7 @@ export function CompareStage({ first, second, mode }: CompareStageProps) {
       <div className={styles.frame}>
         <div
           className={mode === "side" && !isHeld ? styles.side : styles.box}
-          ref={cssVariables({ "--ratio": String(a.width / a.height) })}
+          ref={cssVariables({ "--ratio": String((a.width ?? 1) / (a.height ?? 1)) })}
         >
           {isFlipped ? (
             <FlipView first={a.url} second={b.url} isHeld={isHeld} />
@@ -65,9 +66,7 @@ function CompareImages({ a, b, mode }: { a: string; b: string; mode: CompareMode
 function StageHints({ output }: { output: Output }) {
   return (
     <p className={styles.hints}>
-      <span>
-        {output.width} × {output.height}
-      </span>
+      <span>{formatSize(output)}</span>
       <span>
         <kbd className={styles.key}>←</kbd> <kbd className={styles.key}>→</kbd> {words.keys.move}
       </span>

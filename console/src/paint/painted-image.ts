@@ -16,12 +16,12 @@ export function findPaintedImage(
   { run_id, outputs, inputs }: Run,
   chosen: number | undefined,
 ): PaintedImage | undefined {
-  const images = outputs
-    .map((output, outputIndex) => ({ output, outputIndex }))
-    .filter(({ output }) => output.media_type.startsWith("image/") && output.width > 0 && output.height > 0);
+  const images = outputs.flatMap(({ media_type, url, width, height }, outputIndex) =>
+    media_type.startsWith("image/") && width && height ? [{ url, width, height, outputIndex }] : [],
+  );
   const found = images.find(({ outputIndex }) => outputIndex === (chosen ?? 0)) ?? images[0];
   if (!found) return undefined;
-  const { url, width, height } = found.output;
+  const { url, width, height, outputIndex } = found;
   const alt = typeof inputs.prompt === "string" ? inputs.prompt : text.run.noPrompt;
-  return { runId: run_id, outputIndex: found.outputIndex, url, alt, width, height };
+  return { runId: run_id, outputIndex, url, alt, width, height };
 }

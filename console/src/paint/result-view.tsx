@@ -2,6 +2,7 @@
 import type { Run } from "@gesso/client";
 import { Link } from "@tanstack/react-router";
 import { ArrowLeft, Columns2 } from "lucide-react";
+import { sizeAttributes } from "../format/file-facts.ts";
 import { Button } from "../parts/button.tsx";
 import { buttonClass } from "../parts/button-class.ts";
 import { Icon } from "../parts/icon.tsx";
@@ -30,7 +31,7 @@ export function ResultView({ image, run, maskRunId, onBack }: ResultViewProps) {
         </figure>
         {output && (
           <figure>
-            <img src={output.url} alt={words.result} width={output.width} height={output.height} />
+            <img src={output.url} alt={words.result} {...sizeAttributes(output)} />
             <figcaption>{words.result}</figcaption>
           </figure>
         )}

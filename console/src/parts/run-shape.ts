@@ -8,7 +8,7 @@ const numberOf = (value: unknown): number | undefined => (typeof value === "numb
 /** Width divided by height: of the output, of the requested size, of the requested ratio, or 1. */
 export function ratioOfRun({ inputs, outputs }: RunFacts, index = 0): number {
   const output = outputs[index];
-  if (output && output.width > 0 && output.height > 0) return output.width / output.height;
+  if (output?.width && output.height) return output.width / output.height;
   const [width, height] = [numberOf(inputs.width), numberOf(inputs.height)];
   if (width && height) return width / height;
   const [wide, high] = String(inputs.aspect_ratio ?? "")

@@ -1,7 +1,8 @@
 // The image of a tile: first its blurred placeholder, then the small copy fades in. A video shows its first frame and
 // its length.
-import { Play } from "lucide-react";
+import { AudioLines, File, Play } from "lucide-react";
 import { useState } from "react";
+import { extensionOf, sizeAttributes } from "../format/file-facts.ts";
 import { formatVideoLength } from "../format/time.ts";
 import { classNames } from "./class-names.ts";
 import { Icon } from "./icon.tsx";
@@ -23,14 +24,18 @@ export function TileImage({ output, alt, shownWidth }: TileImageProps) {
           className={classNames(styles.image, placeholder && !isLoaded && styles.loading)}
           src={url}
           alt={alt}
-          width={output.width}
-          height={output.height}
+          {...sizeAttributes(output)}
           loading="lazy"
           decoding="async"
           onLoad={() => setIsLoaded(true)}
         />
-      ) : (
+      ) : output.media_type.startsWith("video/") ? (
         <video className={styles.image} src={output.url} muted preload="metadata" aria-label={alt} />
+      ) : (
+        <span className={styles.file} role="img" aria-label={alt}>
+          <Icon of={output.media_type.startsWith("audio/") ? AudioLines : File} size="l" />
+          {extensionOf(output).toUpperCase()}
+        </span>
       )}
       {output.media_type.startsWith("video/") && (
         <span className={styles.tag}>

@@ -5,6 +5,7 @@ import { Download, ShieldCheck, Star, TriangleAlert } from "lucide-react";
 import { client } from "../api/client.ts";
 import { runLayersQuery, runQuery } from "../api/queries.ts";
 import { formatBytes } from "../format/bytes.ts";
+import { extensionOf, formatSize } from "../format/file-facts.ts";
 import { DAY } from "../format/time.ts";
 import { Button } from "../parts/button.tsx";
 import { buttonClass } from "../parts/button-class.ts";
@@ -21,14 +22,13 @@ type FileFactsProps = { output: Output; run: Run };
 
 export function FileFacts({ output, run }: FileFactsProps) {
   const { run_id, expires_at } = run;
-  const extension = output.media_type.split("/")[1] ?? "";
+  const size = formatSize(output);
+  const extension = extensionOf(output);
   const days = expires_at ? Math.max(0, Math.ceil((Date.parse(expires_at) - Date.now()) / DAY)) : undefined;
   return (
     <div className={styles.under}>
       <span className={styles.meta}>
-        <span>
-          {output.width} × {output.height}
-        </span>
+        {size && <span>{size}</span>}
         <span>
           {extension.toUpperCase()} {formatBytes(output.size_bytes)}
         </span>
@@ -38,11 +38,7 @@ export function FileFacts({ output, run }: FileFactsProps) {
       <span className={styles.space} />
       <StarButton run={run} />
       <CopyButton value={output.url} label={text.run.copyUrl} />
-      <a
-        className={buttonClass({ kind: "quiet", size: "s" })}
-        href={output.url}
-        download={`${run_id}.${extension === "jpeg" ? "jpg" : extension}`}
-      >
+      <a className={buttonClass({ kind: "quiet", size: "s" })} href={output.url} download={`${run_id}.${extension}`}>
         <Icon of={Download} size="s" />
         {text.common.download}
       </a>

@@ -2,9 +2,19 @@
 import type { Output, Run, RunNode } from "@gesso/client";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { ChevronRight, CircleSlash, CircleX, ImageOff, LoaderCircle, type LucideIcon, Trash2 } from "lucide-react";
+import {
+  ChevronRight,
+  CircleSlash,
+  CircleX,
+  File,
+  ImageOff,
+  LoaderCircle,
+  type LucideIcon,
+  Trash2,
+} from "lucide-react";
 import { useState } from "react";
 import { runTreeQuery } from "../api/queries.ts";
+import { extensionOf, sizeAttributes } from "../format/file-facts.ts";
 import { classNames } from "../parts/class-names.ts";
 import { Icon } from "../parts/icon.tsx";
 import { text } from "../text/text.ts";
@@ -109,12 +119,23 @@ function OutputStrip({ outputs, chosen, onChoose }: OutputStripProps) {
 
 type StageMediaProps = { output: Output; alt: string };
 
-/** The file on the stage: an image, or a video with controls. */
+/** The file on the stage: an image, a video or sound with controls, or the name of another format. */
 function StageMedia({ output, alt }: StageMediaProps) {
-  return output.media_type.startsWith("video/") ? (
-    // biome-ignore lint/a11y/useMediaCaption: made videos have no captions; the prompt is the label
-    <video className={styles.media} src={output.url} controls loop aria-label={alt} />
-  ) : (
-    <img className={styles.media} src={output.url} alt={alt} width={output.width} height={output.height} />
-  );
+  switch (output.media_type.split("/")[0]) {
+    case "image":
+      return <img className={styles.media} src={output.url} alt={alt} {...sizeAttributes(output)} />;
+    case "video":
+      // biome-ignore lint/a11y/useMediaCaption: made videos have no captions; the prompt is the label
+      return <video className={styles.media} src={output.url} controls loop aria-label={alt} />;
+    case "audio":
+      // biome-ignore lint/a11y/useMediaCaption: made sound has no captions; the prompt is the label
+      return <audio className={styles.sound} src={output.url} controls aria-label={alt} />;
+    default:
+      return (
+        <p className={styles.file}>
+          <Icon of={File} size="l" />
+          {text.run.noPreview(extensionOf(output).toUpperCase())}
+        </p>
+      );
+  }
 }

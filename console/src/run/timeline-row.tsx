@@ -1,8 +1,8 @@
 // One entry of the timeline. An attempt has a card with the exact request and its outcome.
-import type { Output, Run } from "@gesso/client";
+import type { Run } from "@gesso/client";
 import { Link } from "@tanstack/react-router";
 import { ArrowRightToLine, CircleDashed, CircleSlash, CircleX, Clock, Database, Gauge, Webhook } from "lucide-react";
-import { formatBytes } from "../format/bytes.ts";
+import { formatFile } from "../format/file-facts.ts";
 import { formatMoney } from "../format/money.ts";
 import { formatDuration, formatExactClock } from "../format/time.ts";
 import { classNames } from "../parts/class-names.ts";
@@ -99,10 +99,7 @@ function TimelineDetail({ entry: { kind, delivery }, run, reserved }: TimelineDe
   }
   if (kind !== "ended") return null;
   if (run.error) return <p>{run.error.message}</p>;
-  return run.outputs.length > 0 ? <p>{run.outputs.map(factsOf).join(", ")}</p> : null;
+  return run.outputs.length > 0 ? <p>{run.outputs.map(formatFile).join(", ")}</p> : null;
 }
 
 const withoutProtocol = (url: string) => url.replace(/^https?:\/\//, "");
-
-const factsOf = ({ media_type, width, height, size_bytes }: Output) =>
-  `${(media_type.split("/")[1] ?? "").toUpperCase()} ${width} × ${height} · ${formatBytes(size_bytes)}`;

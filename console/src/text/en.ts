@@ -308,6 +308,7 @@ export const en = {
     processingBy: (provider: string) => `Processing · ${provider}`,
     open: (prompt: string) => `Open run: ${prompt}`,
     noPrompt: "Run without a prompt",
+    noPreview: (format: string) => `${format} file. Download it to open it.`,
     state: "State",
     cost: "Cost",
     time: "Time",

@@ -847,9 +847,12 @@ export type Output = {
   asset_id: string;
   /** Stable, signed URL of the file. Needs no authentication */
   url: string;
+  /** Media type of the file, such as image/png, video/mp4, audio/wav or model/gltf-binary */
   media_type: string;
-  width: number;
-  height: number;
+  /** Width in pixels. null for files without pixels, and in formats that Gesso does not read */
+  width: number | null;
+  /** Height in pixels, or null */
+  height: number | null;
   size_bytes: number;
   sha256: string;
   /** Role of the file: result, source or mask */

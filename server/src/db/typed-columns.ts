@@ -39,8 +39,9 @@ export type RunCost = { amount: number; currency: "USD" };
 export type StoredAsset = {
   asset_id: string;
   media_type: string;
-  width: number;
-  height: number;
+  /** Null for a file without pixels, or in a format that Gesso does not read. */
+  width: number | null;
+  height: number | null;
   size_bytes: number;
   sha256: string;
   role: string;

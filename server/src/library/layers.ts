@@ -7,6 +7,7 @@ import type { Database } from "../db/connect.ts";
 import { findAssets } from "../db/runs/assets.ts";
 import { findRuns, type RunRow } from "../db/runs/runs.ts";
 import type { StoredAsset } from "../db/typed-columns.ts";
+import { knownSize } from "../files/formats/image-size.ts";
 import { type CombineMode, computeLayout } from "../files/images/combine-layout.ts";
 import { deriveId, frameAssetId, sourceAssetId } from "../runs/core/ids.ts";
 import type { RenderDependencies } from "../runs/show/render-run.ts";
@@ -103,7 +104,8 @@ function placeCombinedSources(plan: Job[], sources: LayerDraft[]): LayerDraft[] 
   const [job] = plan;
   if (job?.task !== "image.combine" || sources.length !== job.images?.length) return sources;
   const { mode, gap, opacity } = job.options as { mode: CombineMode; gap: number; opacity: number };
-  const sizes = sources.map(({ file: { width, height } }) => ({ width, height }));
+  const sizes = sources.flatMap(({ file }) => knownSize(file) ?? []);
+  if (sizes.length < sources.length) return sources;
   return computeLayout(mode, sizes, gap).places.map(({ left, top, width, height }, index) => ({
     ...sources[index]!,
     box: { x: left, y: top, width, height },
@@ -159,7 +161,8 @@ function renderLayer(services: RenderDependencies, row: RunRow, { draft, frame, 
   const { kind, key, run_id, file } = draft;
   const isWhole = file.width === frame?.width && file.height === frame.height;
   // A file of the size of the frame covers it completely; a smaller file is positioned by its box.
-  const box = (!isWhole && draft.box) || { x: 0, y: 0, width: file.width, height: file.height };
+  const size = knownSize(file) ?? (frame && knownSize(frame)) ?? { width: 0, height: 0 };
+  const box = (!isWhole && draft.box) || { x: 0, y: 0, ...size };
   return {
     id: deriveId(row.run_id, "layer", kind, key),
     run_id,

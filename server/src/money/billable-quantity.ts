@@ -20,7 +20,11 @@ const MIN_BILLED_INPUT_MEGAPIXELS = 3;
 /** Sums are rounded to micro-dollars, to remove floating-point error. */
 const ROUNDING_FACTOR = 1_000_000;
 
-type BillableResult = { width?: number | undefined; height?: number | undefined; duration?: number | undefined };
+type BillableResult = {
+  width?: number | null | undefined;
+  height?: number | null | undefined;
+  duration?: number | undefined;
+};
 
 /** The prices that count for a job at an offer, once its parameters have been adjusted to the offer. */
 export type JobPrices = {
@@ -86,7 +90,11 @@ export function costOfDelivery<S>(
   const { rows, most, count } = prices;
   const { job } = adjustParameters(requested, offer);
   const duration = durationOf(job);
-  const delivered = files.map((file) => ({ ...file, duration: file.duration ?? duration }));
+  // Of a file whose size Gesso cannot read, the requested one counts.
+  const delivered = files.map((file) => ({
+    ...(file.width && file.height ? file : expectedSize(job)),
+    duration: file.duration ?? duration,
+  }));
   // A result without files, such as a description, counts as one.
   const results = delivered.length > 0 ? delivered : [{ duration }];
   const units = countUnits(job, results, { count, usage });

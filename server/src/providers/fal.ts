@@ -47,7 +47,11 @@ export const fal = defineProvider<FalEnv>({
   },
   env: FalEnv,
   offers: falOffers,
-  resultOrigins: (env) => ["https://fal.media", "https://*.fal.media", ...new Set(baseOrigins(env))],
+  // Some of its models put their files into a bucket of fal.
+  resultOrigins: (env) => [
+    ...["https://fal.media", "https://*.fal.media", "https://storage.googleapis.com"],
+    ...new Set(baseOrigins(env)),
+  ],
 
   async submit(job, offer, context) {
     const { env, callbackUrl } = context;

@@ -2,6 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { ImageIcon, X } from "lucide-react";
 import { configQuery, runQuery } from "../../api/queries.ts";
+import { formatSize } from "../../format/file-facts.ts";
 import { Button } from "../../parts/button.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { text } from "../../text/text.ts";
@@ -28,11 +29,7 @@ export function ImagePreview({ id, value, label, onRemove }: ImagePreviewProps) 
       )}
       <span className={styles.facts}>
         <span className={styles.title}>{runId ? text.image.fromRun(runId.slice(-8)) : String(value)}</span>
-        {output && (
-          <span className={styles.hint}>
-            {output.width} × {output.height}
-          </span>
-        )}
+        {output && <span className={styles.hint}>{formatSize(output)}</span>}
       </span>
       <Button kind="quiet" size="s" isIconOnly label={text.image.remove(label)} onClick={onRemove}>
         <Icon of={X} size="s" />

@@ -35,9 +35,14 @@ export const RunOutput = z
   .object({
     asset_id: z.uuid(),
     url: z.url().describe("Stable, signed URL of the file. Needs no authentication"),
-    media_type: z.string(),
-    width: z.int(),
-    height: z.int(),
+    media_type: z
+      .string()
+      .describe("Media type of the file, such as image/png, video/mp4, audio/wav or model/gltf-binary"),
+    width: z
+      .int()
+      .nullable()
+      .describe("Width in pixels. null for files without pixels, and in formats that Gesso does not read"),
+    height: z.int().nullable().describe("Height in pixels, or null"),
     size_bytes: z.int(),
     sha256: z.string(),
     role: z.string().describe("Role of the file: result, source or mask"),

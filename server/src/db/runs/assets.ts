@@ -46,8 +46,9 @@ type NewAsset = StoredAsset & { storage_key: string };
 
 const NEW_ASSET_COLUMNS =
   "asset_id, run_id, tenant_id, role, storage_key, media_type, width, height, size_bytes, sha256";
+const isSide = (column: string): boolean => column === "width" || column === "height";
 const NEW_ASSET_VALUES = NEW_ASSET_COLUMNS.split(", ")
-  .map((column) => (column === "storage_key" ? STORED_KEY_PARAMETER : `:${column}`))
+  .map((column) => (column === "storage_key" ? STORED_KEY_PARAMETER : isSide(column) ? `:${column}?` : `:${column}`))
   .join(", ");
 
 const newAssetParameters = ({ run_id, tenant_id }: RunRef, file: NewAsset) => ({

@@ -9,6 +9,10 @@ import { readWebpStructure } from "./webp.ts";
 
 export type ImageSize = { width: number; height: number };
 
+/** Undefined for a stored file without pixels, or in a format that Gesso does not read. */
+export const knownSize = ({ width, height }: { width: number | null; height: number | null }): ImageSize | undefined =>
+  width === null || height === null ? undefined : { width, height };
+
 export const MIN_IMAGE_SIDE = 16;
 export const MAX_IMAGE_SIDE = 16_384;
 export const MAX_IMAGE_PIXELS = 50_000_000;

@@ -1,5 +1,6 @@
-// Checks that a file is an MP4 with a video track of known size. Reads only the index, no frames.
-import { Input, MP4 } from "mediabunny";
+// Checks that a file is an MP4 with a video track of known size, and reads what other recordings say about themselves.
+// Reads only the index, no frames.
+import { ALL_FORMATS, Input, MP4 } from "mediabunny";
 import { Fault } from "../../faults/faults.ts";
 import { isVideo, TYPE_BYTES } from "./detect-type.ts";
 import { openMediaSource, type VideoFile } from "./ranged-file.ts";
@@ -20,6 +21,31 @@ export async function inspectVideo(file: VideoFile): Promise<InspectedVideo> {
   } catch (thrown) {
     if (thrown instanceof Fault) throw thrown;
     throw failure()?.thrown ?? invalid("damaged_video", thrown);
+  } finally {
+    input.dispose();
+  }
+}
+
+export type MediaFacts = { width: number | null; height: number | null; duration?: number };
+const NO_FACTS: MediaFacts = { width: null, height: null };
+
+/**
+ * The size and duration of a video or sound in another format, as far as its index tells. A file that cannot be read is
+ * none the worse: it was paid for. Throws only what a read of the file throws.
+ */
+export async function readMediaFacts(file: VideoFile, mediaType: string): Promise<MediaFacts> {
+  if (!/^(video|audio)\//.test(mediaType)) return NO_FACTS;
+  const { source, failure } = openMediaSource(file);
+  const input = new Input({ source, formats: ALL_FORMATS });
+  try {
+    const video = await input.getPrimaryVideoTrack();
+    const size = video && { width: await video.getDisplayWidth(), height: await video.getDisplayHeight() };
+    const duration = await input.computeDuration();
+    return { ...NO_FACTS, ...size, ...(duration > 0 && { duration: Math.round(duration * 1000) / 1000 }) };
+  } catch {
+    const failed = failure();
+    if (failed) throw failed.thrown;
+    return NO_FACTS;
   } finally {
     input.dispose();
   }

@@ -1,9 +1,9 @@
 // Thumbnails of images and videos: two small WebP files without metadata, and a thumbhash. An isolated process makes
 // them; its reply is untrusted and checked like any other file.
 
+import { isVideo } from "../formats/detect-type.ts";
 import { readImageStructure } from "../formats/image-size.ts";
 import { stripMetadata, undecodableImage } from "../formats/image-structure.ts";
-import { isVideo } from "../formats/detect-type.ts";
 import type { VideoFile } from "../formats/ranged-file.ts";
 import type { DecoderPool } from "./decoder-pool.ts";
 import type { DecoderMessage } from "./decoder-protocol.ts";

@@ -2,13 +2,7 @@
 // the secret is accepted and the row of the asset exists.
 import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from "node:crypto";
 import type { SecretKeys } from "../../runtime/secret-keys.ts";
-
-const extensions = new Map([
-  ["image/png", "png"],
-  ["image/jpeg", "jpg"],
-  ["image/webp", "webp"],
-  ["video/mp4", "mp4"],
-]);
+import { extensionOf, KNOWN_EXTENSIONS } from "../formats/detect-media-type.ts";
 
 /** 128 bits cannot be guessed and keep the URL short. */
 const signatureBytes = 16;
@@ -31,14 +25,10 @@ export const createAssetUrlSigner = (secrets: SecretKeys, publicUrl: string): As
     return `${whole.subarray(0, signatureBytes).toString("base64url")}.${extension}`;
   };
   return {
-    sign: (assetId, mediaType) => {
-      const extension = extensions.get(mediaType);
-      if (extension === undefined) throw new Error(`No asset has the media type ${mediaType}.`);
-      return `${root}/files/${assetId}/${fileOf(assetId, extension)}`;
-    },
+    sign: (assetId, mediaType) => `${root}/files/${assetId}/${fileOf(assetId, extensionOf(mediaType))}`,
     verify: (assetId, signatureFile) => {
       const extension = signatureFile.slice(signatureFile.lastIndexOf(".") + 1);
-      if (![...extensions.values()].includes(extension)) return false;
+      if (!KNOWN_EXTENSIONS.has(extension)) return false;
       // Compared as text: base64 has unused bits at its end, so several texts decode to the same signature.
       const given = Buffer.from(signatureFile);
       return keys.some((key) => {

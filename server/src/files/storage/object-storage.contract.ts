@@ -220,7 +220,7 @@ const describeStreams = (open: Open) => {
     const long = async function* () {
       for (let chunk = 0; chunk < 2_048; chunk++) {
         yield Buffer.alloc(64 * 1024, chunk);
-        if (chunk % 64 !== 63) continue;
+        if (chunk % 256 !== 255) continue;
         collect();
         most = Math.max(most, process.memoryUsage().arrayBuffers - before);
       }

@@ -1,5 +1,6 @@
 // The answer of a tool whose result is a run: one sentence with the link, small previews, links to the files, and the
 // same as data. No image is in the text or in the data, because clients put both into the context of the model.
+import { extname } from "node:path";
 import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import { type JsonObject, Run, RunOutput } from "../../contract/schemas/run.ts";
@@ -15,7 +16,7 @@ const File = RunOutput.pick({ url: true, media_type: true, width: true, height: 
 });
 
 export const RunAnswer = Run.pick({ run_id: true, status: true, cost: true, warnings: true }).extend({
-  images: z.array(File).describe("Images and videos of the run"),
+  images: z.array(File).describe("Files of the run: images, videos and others"),
   result: Run.shape.result.optional(),
   error: Run.shape.error.optional(),
   spend_left: z.number().optional().describe("What is left of the spending limit of the access token, in US dollars"),
@@ -56,7 +57,7 @@ export async function renderRunAnswer(
     next: describeNext(run),
   };
   const links: ContentBlock[] = files.slice(0, MAX_FILES).map((file, index) => ({
-    ...{ type: "resource_link", uri: file.url, name: `${run.run_id}-${index}.${file.media_type.split("/")[1]}` },
+    ...{ type: "resource_link", uri: file.url, name: `${run.run_id}-${index}${extname(file.url)}` },
     ...{ title: describeFile(file), mimeType: file.media_type, size: file.size_bytes },
   }));
   return {
@@ -73,7 +74,25 @@ const shorten = (result: JsonObject): JsonObject =>
     : { omitted: "The result is long. Read it with runs.get." };
 
 const describeFile = ({ width, height, media_type, duration }: RunOutput): string =>
-  `${media_type}, ${width}x${height}${duration === undefined ? "" : `, ${duration} s`}`;
+  [
+    media_type,
+    ...(width && height ? [`${width}x${height}`] : []),
+    ...(duration === undefined ? [] : [`${duration} s`]),
+  ].join(", ");
+
+/** What the files are in words: several kinds are files. */
+const KIND_WORDS: Record<string, [one: string, several: string]> = {
+  image: ["image", "images"],
+  video: ["video", "videos"],
+  audio: ["sound", "sounds"],
+  model: ["3D file", "3D files"],
+};
+
+function countFiles(outputs: Run["outputs"]): string {
+  const kinds = new Set(outputs.map(({ media_type }) => media_type.split("/")[0]!));
+  const [one, several] = (kinds.size === 1 && KIND_WORDS[[...kinds][0]!]) || ["file", "files"];
+  return outputs.length === 1 ? `1 ${one}` : `${outputs.length} ${several}`;
+}
 
 function describeRun(run: Run, spendLeft: number | undefined): string {
   const left = spendLeft === undefined ? [] : [`${dollars(spendLeft)} of the spending limit of this token is left.`];
@@ -92,10 +111,8 @@ function describeStatus(run: Run): string {
   const price = cost ? `for ${dollars(cost.amount)}` : "at an unknown price";
   const text = describeResult(run);
   if (outputs.length === 0) return `Run ${run_id} completed ${price}${text ? `: ${text}` : " without a file."}`;
-  const kind = outputs[0]!.media_type.startsWith("video/") ? "video" : "image";
-  const count = outputs.length === 1 ? `1 ${kind}` : `${outputs.length} ${kind}s`;
   const urls = outputs.slice(0, MAX_FILES).map(({ url }) => url);
-  return `Made ${count} ${price} in run ${run_id}: ${urls.join(" ")}`;
+  return `Made ${countFiles(outputs)} ${price} in run ${run_id}: ${urls.join(" ")}`;
 }
 
 /** The text of a result that is not a file, such as a description. */

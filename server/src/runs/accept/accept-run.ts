@@ -12,6 +12,7 @@ import { findRun, findRuns, type RunRow } from "../../db/runs/runs.ts";
 import type { StorageLimits } from "../../db/runs/storage-usage.ts";
 import type { StoredAsset } from "../../db/typed-columns.ts";
 import { Fault } from "../../faults/faults.ts";
+import { knownSize } from "../../files/formats/image-size.ts";
 import { identifyRequest } from "../../idempotency/create-once.ts";
 import type { ExhaustedBudgetLog } from "../../money/exhausted-budget-log.ts";
 import type { OutboundHttp } from "../../outbound/outbound-http.ts";
@@ -326,9 +327,12 @@ async function assertSourcesUsable(
     for (const source of runSources) if (source.run.toLowerCase() === row.run_id) requireOutput(row, source);
   }
   const findKnownSize = (source: Source) => {
-    if ("asset" in source) return files.find((file) => file.asset_id === source.asset);
     const row = rows.find(({ run_id }) => run_id === sourceRunId(source));
-    return row && "run" in source ? requireOutput(row, source) : undefined;
+    const file =
+      "asset" in source
+        ? files.find((each) => each.asset_id === source.asset)
+        : row && "run" in source && requireOutput(row, source);
+    return file ? knownSize(file) : undefined;
   };
   for (const job of plan) {
     checkMask(job, findKnownSize);

@@ -1,6 +1,5 @@
-// Converts the results of tasks for which the API promises a format, whatever the provider sent. Decoding happens in
-// isolated processes.
-
+// Says which media types the results of a task can have, and converts those of tasks for which the API promises a
+// format, whatever the provider sent. Decoding happens in isolated processes.
 import type { Task } from "../../contract/operation.ts";
 import type { ImageDecoder } from "../../files/images/image-decoder.ts";
 
@@ -14,4 +13,22 @@ export async function convertOutput(
   if (task !== "image.segment") return bytes;
   const mask = await images.toFoundMask(bytes);
   return mask.isEmpty ? undefined : mask.bytes;
+}
+
+const READ_TYPES = ["image/png", "image/jpeg", "image/webp"];
+/** Their results are converted. */
+const CONVERTED: readonly Task[] = ["image.remove-background", "image.segment"];
+
+/**
+ * Why a result cannot have this media type: it is of another kind than the task announces, or it would have to be
+ * converted and Gesso does not read it. A paid result in any other format is delivered as it is.
+ */
+export function findResultProblem(task: Task | undefined, mediaType: string): string | undefined {
+  const kind = task?.split(".")[0];
+  const isRead = READ_TYPES.includes(mediaType);
+  // Spool files of earlier versions do not name the task.
+  if (kind === undefined) return isRead || mediaType === "video/mp4" ? undefined : "unsupported_format";
+  if (kind === "video") return mediaType.startsWith("video/") ? undefined : "not_a_video";
+  const isDelivered = mediaType.startsWith("image/") && !CONVERTED.includes(task!);
+  return isRead || isDelivered ? undefined : "unsupported_image_format";
 }

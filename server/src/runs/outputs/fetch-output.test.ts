@@ -46,6 +46,7 @@ function setUp(file: ServedFile, { budget = 512, maxOutput = 4096 } = {}) {
         enabledProvider: { provider: { id: "x", resultOrigins: () => [] }, env: {} } as never,
         output: { url: "https://results.example/1" },
         signsVideos: async () => false,
+        findTypeProblem: () => undefined,
         ...options,
       },
       use,
@@ -54,9 +55,9 @@ function setUp(file: ServedFile, { budget = 512, maxOutput = 4096 } = {}) {
 }
 
 const measure = async (fetched: FetchedOutput) => {
-  if ("bytes" in fetched) return ["memory", fetched.bytes.byteLength];
+  if (!fetched.stream) return ["memory", fetched.bytes.byteLength];
   let bytes = 0;
-  for await (const chunk of fetched.video) bytes += chunk.byteLength;
+  for await (const chunk of fetched.stream) bytes += chunk.byteLength;
   return ["stream", bytes];
 };
 
@@ -93,12 +94,27 @@ for (const hasLength of [true, false]) {
   });
 }
 
-it("A file that is neither an image nor a video is not read beyond 8 MB", async () => {
-  const { fetch } = setUp({ head: Buffer.from("nothing that is known"), megabytes: 4000, hasLength: false });
-  await expect(fetch(measure)).rejects.toMatchObject({
+it("A file of a kind that the job does not announce is refused by its first bytes", async () => {
+  const sent = setUp({ head: Buffer.alloc(5000, "nothing that is known. "), megabytes: 4000, hasLength: false });
+  const findTypeProblem = (mediaType: string) => (mediaType.startsWith("text/") ? "not_a_video" : undefined);
+  await expect(sent.fetch(measure, { findTypeProblem })).rejects.toMatchObject({
     code: "provider_output_invalid",
-    details: { reason: "unsupported_image_format" },
+    details: { reason: "not_a_video", media_type: "text/plain" },
   });
+  expect(sent.openConnections()).toBe(0);
+});
+
+it("A file that Gesso does not read is a stream, also if it came inside the response", async () => {
+  const head = Buffer.concat([Buffer.from("RIFF\x10\0\0\0WAVEfmt "), Buffer.alloc(5000)]);
+  const sound = setUp({ head, megabytes: 2 });
+  expect(await sound.fetch(measure)).toEqual(["stream", sound.size]);
+  const typeOf = async (fetched: FetchedOutput) => fetched.stream && fetched.media_type;
+  expect(await sound.fetch(typeOf)).toBe("audio/wav");
+  const inside = { output: { bytes: head, media_type: "image/png" } };
+  expect([await sound.fetch(measure, inside), await sound.fetch(typeOf, inside)]).toEqual([
+    ["stream", head.byteLength],
+    "audio/wav",
+  ]);
 });
 
 it("A file waits for space in the budget without a connection, and is fetched again when there is", async () => {

@@ -1,8 +1,10 @@
 // Fetches a result from the provider's allowed origins. Images and small videos are read into memory, within the byte
-// budget of the process; a large video is handed on as a stream. A result is never refused for its size: while it is
-// larger than the setting allows, the step fails with a fault that says so and can be repeated.
+// budget of the process; a large video, and a file that Gesso does not read, is handed on as a stream. A result is
+// never refused for its size: while it is larger than the setting allows, the step fails with a fault that says so and
+// can be repeated.
 import { Fault } from "../../faults/faults.ts";
-import { canBeImageStart, isVideo, TYPE_BYTES } from "../../files/formats/detect-type.ts";
+import { detectMediaType, HEAD_BYTES } from "../../files/formats/detect-media-type.ts";
+import { detectType } from "../../files/formats/detect-type.ts";
 import type { OutboundHttp } from "../../outbound/outbound-http.ts";
 import type { ProviderOutput } from "../../providers/provider.ts";
 import type { RunSettings } from "../core/run-settings.ts";
@@ -28,12 +30,16 @@ export type FetchDependencies = {
   settings: Pick<RunSettings, "maxOutputBytes">;
 };
 
-/** `video` can be read once. It throws the faults of this step. */
-export type FetchedOutput = { bytes: Uint8Array } | { video: AsyncIterable<Uint8Array> };
+/** `stream` can be read once. It throws the faults of this step. */
+export type FetchedOutput =
+  | { bytes: Uint8Array; stream?: never }
+  | { stream: AsyncIterable<Uint8Array>; media_type: string };
 
 export type OutputToFetch = {
   enabledProvider: EnabledProvider;
   output: ProviderOutput;
+  /** Why a result of the job cannot have this media type. Undefined if it can. */
+  findTypeProblem(mediaType: string): string | undefined;
   /** Whether videos are signed, which needs them in memory. */
   signsVideos(): Promise<boolean>;
   signal?: AbortSignal | undefined;
@@ -45,7 +51,13 @@ export async function withFetchedOutput<T>(
   { output, ...rest }: OutputToFetch,
   use: (fetched: FetchedOutput) => Promise<T>,
 ): Promise<T> {
-  if ("bytes" in output) return use({ bytes: output.bytes });
+  if ("bytes" in output) {
+    const { bytes } = output;
+    const media_type = await detectMediaType(bytes.subarray(0, HEAD_BYTES));
+    // What the job cannot have is refused where files are read.
+    const isStored = !isReadable(bytes) && rest.findTypeProblem(media_type) === undefined;
+    return use(isStored ? { stream: oneChunk(bytes), media_type } : { bytes });
+  }
   const file = { ...rest, url: output.url };
   for (let neededBytes = SMALL_BYTES; ; ) {
     const reservation = await dependencies.byteBudget.reserve(neededBytes, file.signal);
@@ -69,21 +81,26 @@ type FileToFetch = Omit<OutputToFetch, "output"> & { url: string };
 /** `neededBytes`: the budget has no space for the file now. The wait for it holds neither memory nor a connection. */
 async function readOutput(
   { chunks, readMore, rest, expectedBytes = 0 }: OutputDownload,
-  { signsVideos }: FileToFetch,
+  { url, signsVideos, findTypeProblem }: FileToFetch,
   reservation: ByteReservation,
 ): Promise<FetchedOutput | { neededBytes: number }> {
-  while (chunks.size() < TYPE_BYTES && (await readMore()));
-  const kind = detectKind(chunks.join().subarray(0, TYPE_BYTES));
-  const limit = kind === "video" && (await signsVideos()) ? MAX_SIGNED_BYTES : BUFFER_LIMITS[kind];
-  const stream = (): FetchedOutput | { neededBytes: number } => {
-    if (kind !== "video") throw new Fault("provider_output_invalid", { reason: TOO_LARGE_REASONS[kind] });
-    return reservation.tryGrow(STREAM_BYTES) ? { video: rest() } : { neededBytes: STREAM_BYTES };
+  while (chunks.size() < HEAD_BYTES && (await readMore()));
+  const head = chunks.join();
+  const media_type = await requireType(head, { findTypeProblem, name: new URL(url).pathname });
+  const isVideo = media_type === "video/mp4";
+  const stream = (): FetchedOutput | { neededBytes: number } =>
+    reservation.tryGrow(STREAM_BYTES) ? { stream: rest(), media_type } : { neededBytes: STREAM_BYTES };
+  if (!isReadable(head)) return stream();
+  const limit = !isVideo ? MAX_IMAGE_BYTES : (await signsVideos()) ? MAX_SIGNED_BYTES : SMALL_BYTES;
+  const streamLarge = () => {
+    if (!isVideo) throw new Fault("provider_output_invalid", { reason: "image_too_large" });
+    return stream();
   };
-  if (expectedBytes > limit) return stream();
+  if (expectedBytes > limit) return streamLarge();
   let reservedBytes = Math.max(expectedBytes, SMALL_BYTES);
   if (!reservation.tryGrow(reservedBytes)) return { neededBytes: reservedBytes };
   while (await readMore()) {
-    if (chunks.size() > limit) return stream();
+    if (chunks.size() > limit) return streamLarge();
     if (chunks.size() <= reservedBytes) continue;
     reservedBytes = Math.min(limit, chunks.size() * 2);
     if (!reservation.tryGrow(reservedBytes)) return { neededBytes: reservedBytes };
@@ -93,14 +110,21 @@ async function readOutput(
   return { bytes };
 }
 
-type FileKind = "video" | "image" | "other";
-const BUFFER_LIMITS: Record<FileKind, number> = { video: SMALL_BYTES, image: MAX_IMAGE_BYTES, other: SMALL_BYTES };
-const TOO_LARGE_REASONS = { image: "image_too_large", other: "unsupported_image_format" };
+const isReadable = (head: Uint8Array): boolean => detectType(head) !== undefined;
 
-const detectKind = (head: Uint8Array): FileKind => {
-  if (isVideo(head)) return "video";
-  return canBeImageStart(head) ? "image" : "other";
-};
+async function* oneChunk(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}
+
+type TypeRule = Pick<OutputToFetch, "findTypeProblem"> & { name?: string };
+
+/** The media type of a result by its first bytes. Throws for one that the job cannot have. */
+async function requireType(bytes: Uint8Array, { findTypeProblem, name }: TypeRule): Promise<string> {
+  const media_type = await detectMediaType(bytes.subarray(0, HEAD_BYTES), name);
+  const reason = findTypeProblem(media_type);
+  if (reason) throw new Fault("provider_output_invalid", { reason, media_type });
+  return media_type;
+}
 
 type OutputDownload = Awaited<ReturnType<typeof openDownload>>;
 

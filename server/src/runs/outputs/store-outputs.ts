@@ -1,15 +1,15 @@
 // Stores the results of a provider request: converts those whose format the API promises, inspects them, and writes
-// them and their thumbnails under a content-addressed key. Large videos are streamed. Storing the same results twice
-// changes nothing.
+// them and their thumbnails under a content-addressed key. Large videos, and files that Gesso does not read, are
+// streamed. Storing the same results twice changes nothing.
 import { createHash } from "node:crypto";
 import type { JsonObject } from "../../contract/schemas/run.ts";
 import type { Database } from "../../db/connect.ts";
 import { type AttemptRef, type RequestOutput, saveRequestOutput } from "../../db/runs/attempts.ts";
 import type { RunClaim } from "../../db/runs/open-runs.ts";
 import type { FileToInsert } from "../../db/runs/runs.ts";
-import type { StoredAsset } from "../../db/typed-columns.ts";
 import { Fault, type FaultCode } from "../../faults/faults.ts";
 import { detectType } from "../../files/formats/detect-type.ts";
+import type { ImageSize } from "../../files/formats/image-size.ts";
 import { inspectVideo } from "../../files/formats/inspect-video.ts";
 import type { ImageDecoder } from "../../files/images/image-decoder.ts";
 import type { AssetStore } from "../../files/storage/asset-store.ts";
@@ -19,14 +19,13 @@ import type { JobDone, OutputMetadata, ProviderOutput } from "../../providers/pr
 import { deriveId, toAttemptRef } from "../core/ids.ts";
 import type { EnabledProvider } from "../offers/provider-registry.ts";
 import type { ProducedState, ResolvedRequest } from "../steps.ts";
-import { convertOutput } from "./convert-output.ts";
+import { convertOutput, findResultProblem } from "./convert-output.ts";
 import { type FetchDependencies, withFetchedOutput } from "./fetch-output.ts";
 import { findsObjects } from "./nothing-found.ts";
 import { type ProvenanceDependencies, type ProvenJob, proveOutput } from "./output-provenance.ts";
-import { storeLargeVideo } from "./store-large-video.ts";
+import { storeStream } from "./store-stream.ts";
 import { storeThumbnails, type ThumbnailDependencies } from "./store-thumbnails.ts";
-
-export type StoredFile = StoredAsset & { storage_key: string };
+import type { StoredFile, StoredImage } from "./stored-file.ts";
 
 export type FileDependencies = {
   assets: Pick<AssetStore, "storage">;
@@ -135,9 +134,11 @@ async function storeOutput(
   const signsVideos = async () => (await dependencies.findProvenancePolicy(claim.tenant_id)).mode === "sign";
   const asset_id = deriveId(claim.run_id, requestIndex, index);
   const { provider } = enabledProvider;
-  const stored = await withFetchedOutput(dependencies, { enabledProvider, output, signsVideos, signal }, (fetched) =>
-    "video" in fetched
-      ? storeVideoWithThumbnails(dependencies, claim, { asset_id, video: fetched.video, job })
+  const findTypeProblem = (mediaType: string) => findResultProblem(job.task, mediaType);
+  const toFetch = { enabledProvider, output, findTypeProblem, signsVideos, signal };
+  const stored = await withFetchedOutput(dependencies, toFetch, (fetched) =>
+    fetched.stream
+      ? storeStreamWithThumbnails(dependencies, claim, { asset_id, ...fetched, job })
       : storeBytes(dependencies, claim, { asset_id, received: fetched.bytes, job, provider: provider.id }),
   );
   const { name, score, box, duration, fps } = output;
@@ -145,15 +146,16 @@ async function storeOutput(
   return stored ? [{ ...stored, file: { ...stored.file, ...metadata } }] : [];
 }
 
-type LargeVideo = Parameters<typeof storeLargeVideo>[2];
+type StreamedFile = Parameters<typeof storeStream>[2];
 
-async function storeVideoWithThumbnails(
+async function storeStreamWithThumbnails(
   dependencies: StepDependencies,
   claim: RunClaim,
-  large: LargeVideo,
+  streamed: StreamedFile,
 ): Promise<StoredOutput> {
-  const { asset_id } = large;
-  const { file, content, mark, provenance, warnings } = await storeLargeVideo(dependencies, claim, large);
+  const { asset_id } = streamed;
+  const { file, content, mark, provenance, warnings } = await storeStream(dependencies, claim, streamed);
+  if (file.media_type !== "video/mp4") return { file, thumbnailFiles: [], warnings };
   const { references, files } = await storeThumbnails(dependencies, claim, { asset_id, file: content, mark });
   return { file: { ...file, ...references, ...(provenance && { provenance }) }, thumbnailFiles: files, warnings };
 }
@@ -180,7 +182,7 @@ async function storeBytes(
 const omitUndefined = (metadata: OutputMetadata): OutputMetadata =>
   Object.fromEntries(Object.entries(metadata).filter(([, value]) => value !== undefined));
 
-type InspectedFile = { media_type: string; width: number; height: number };
+type InspectedFile = { media_type: string } & ImageSize;
 type FileToStore = { asset_id: string; role: string; bytes: Uint8Array; inspected?: InspectedFile };
 
 /** Writes the bytes to storage. The caller inserts the asset row. */
@@ -188,7 +190,7 @@ export async function storeFile(
   dependencies: FileDependencies,
   run: { run_id: string; tenant_id: string },
   { asset_id, role, bytes, inspected = undefined }: FileToStore,
-): Promise<StoredFile> {
+): Promise<StoredImage> {
   const file = inspected ?? (await inspectOutput(dependencies, bytes));
   const sha256 = createHash("sha256").update(bytes).digest("hex");
   const storage_key = assetKey(run.tenant_id, run.run_id, sha256);

@@ -1,7 +1,12 @@
-// A stored file that is read in ranges, so that a large video is never in memory as a whole.
+// A stored file, and reading it in ranges, so that a large video is never in memory as a whole.
+import type { StoredAsset } from "../../db/typed-columns.ts";
 import { Fault } from "../../faults/faults.ts";
+import type { ImageSize } from "../../files/formats/image-size.ts";
 import type { RangedFile } from "../../files/formats/ranged-file.ts";
 import type { ObjectStorage } from "../../files/storage/object-storage.ts";
+
+export type StoredFile = StoredAsset & { storage_key: string };
+export type StoredImage = StoredFile & ImageSize;
 
 /** Reads throw asset_unavailable while the storage does not return the bytes. */
 export const openStoredFile = (

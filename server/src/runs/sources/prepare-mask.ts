@@ -5,16 +5,15 @@ import { findAsset, insertSourceAsset } from "../../db/runs/assets.ts";
 import type { RunClaim } from "../../db/runs/open-runs.ts";
 import type { StoredAsset } from "../../db/typed-columns.ts";
 import { Fault } from "../../faults/faults.ts";
+import type { ImageSize } from "../../files/formats/image-size.ts";
 import type { AssetRef } from "../../providers/provider.ts";
 import { deriveId } from "../core/ids.ts";
 import type { Runtime } from "../core/runtime.ts";
 import { storeFile } from "../outputs/store-outputs.ts";
 import type { SourceDependencies } from "./store-source.ts";
 
-export type SourceAsset = Pick<StoredAsset, "asset_id" | "media_type" | "width" | "height"> & {
-  role?: string;
-  made_from?: AssetRef[];
-};
+export type SourceAsset = Pick<StoredAsset, "asset_id" | "media_type"> &
+  ImageSize & { role?: string; made_from?: AssetRef[] };
 
 type Dependencies = Pick<SourceDependencies, "database" | "assets" | "images"> & Pick<Runtime, "crashPoint">;
 type MaskOptions = {

@@ -9,6 +9,7 @@ import type { RunClaim } from "../../db/runs/open-runs.ts";
 import { findRun } from "../../db/runs/runs.ts";
 import type { StoredAsset } from "../../db/typed-columns.ts";
 import { Fault } from "../../faults/faults.ts";
+import type { ImageSize } from "../../files/formats/image-size.ts";
 import type { VideoFrames } from "../../files/images/video-frames.ts";
 import type { OutboundHttp } from "../../outbound/outbound-http.ts";
 import type { AssetRef } from "../../providers/provider.ts";
@@ -83,25 +84,27 @@ async function resolveSource(
   const { database, assets } = services;
   if ("job" in source) {
     const files = filesByJob[source.job] ?? [];
-    return source.every || source.each ? files : [requireAsset(files[0])];
+    const used = source.every || source.each ? files : [requireAsset(files[0])];
+    return used.map((file, output_index) => requireImage(file, { job: source.job, output_index }));
   }
   if ("run" in source) {
     const file = requireOutput(requireAsset(await findRun(database, claim.tenant_id, source.run)), source);
-    if (!isVideoFile(file)) return [file];
+    if (!isVideoFile(file)) return [requireImage(file, { run_id: source.run })];
     const still = await takeFrame(services, claim, file, source.frame!);
     return [{ ...still, made_from: [toAssetRef(file)] }];
   }
   const ownAssetId = "asset" in source ? source.asset : assets.findIdByUrl(source.url);
   if (ownAssetId) {
     const file = requireNotDeleted(requireAsset(await findAsset(database, ownAssetId)));
-    assertImage(file, { asset_id: ownAssetId });
-    return [file];
+    return [requireImage(file, { asset_id: ownAssetId })];
   }
   if ("asset" in source) throw new Fault("source_run_failed");
   // Jobs of one run that use the same URL share one asset, so they see the same image even if the URL's content
   // changes.
   const asset_id = sourceAssetId(claim.run_id, source.url);
-  return [(await findAsset(database, asset_id)) ?? (await fetchSource(services, claim, { asset_id, url: source.url }))];
+  const stored = await findAsset(database, asset_id);
+  if (stored) return [requireImage(stored, { asset_id })];
+  return [await fetchSource(services, claim, { asset_id, url: source.url })];
 }
 
 async function fetchSource(
@@ -139,13 +142,13 @@ async function storeImage(
 async function takeFrame(
   services: StepDependencies,
   claim: RunClaim,
-  video: SourceAsset,
+  video: StoredAsset,
   frame: VideoFrame,
 ): Promise<SourceAsset> {
   const { database, assets, videoFrames, step } = services;
   const asset_id = frameAssetId(claim.run_id, video.asset_id, frame);
   const stored = await findAsset(database, asset_id);
-  if (stored) return stored;
+  if (stored) return requireImage(stored, { asset_id });
   const row = requireNotDeleted(requireAsset(await findAsset(database, video.asset_id)));
   const file = openStoredFile(assets.storage, row);
   const still = await step.retryWhileUnavailable(() => videoFrames.extract(file, frame));
@@ -157,13 +160,20 @@ function requireAsset<Asset>(asset: Asset | undefined): Asset {
   return asset;
 }
 
+function requireImage<File extends StoredAsset>(file: File, place: Record<string, unknown>): File & ImageSize {
+  assertImage(file, place);
+  return file;
+}
+
 /** The signature of a URL stays valid after its file was deleted. */
 function requireNotDeleted(row: AssetRow): AssetRow {
   if (row.deleted_at) throw new Fault("asset_expired", { asset_id: row.asset_id });
   return row;
 }
 
-const toAssetRef = ({ asset_id, media_type, role, made_from }: SourceAsset): AssetRef => ({
+type ReferredFile = Pick<StoredAsset, "asset_id" | "media_type"> & Pick<SourceAsset, "role" | "made_from">;
+
+const toAssetRef = ({ asset_id, media_type, role, made_from }: ReferredFile): AssetRef => ({
   asset_id,
   media_type,
   ...(role === "result" && { is_result: true }),

@@ -7,6 +7,7 @@ import { type AssetRow, findAssets } from "../../db/runs/assets.ts";
 import type { RunRow } from "../../db/runs/runs.ts";
 import type { StoredAsset } from "../../db/typed-columns.ts";
 import { Fault } from "../../faults/faults.ts";
+import { type ImageSize, knownSize } from "../../files/formats/image-size.ts";
 import type { AssetStore } from "../../files/storage/asset-store.ts";
 
 /** `database` is scoped to the tenant. */
@@ -86,8 +87,17 @@ export function requireOutput({ run_id, result }: RunOutputs, source: RunSource)
 export const findOutput = ({ result }: RunOutputs, source: RunSource): StoredAsset | undefined =>
   result?.outputs[source.output ?? 0];
 
-export const isVideoFile = ({ media_type }: Pick<AssetRow, "media_type">) => media_type.startsWith("video/");
+/** A video whose frames can be read. */
+export const isVideoFile = ({ media_type }: Pick<AssetRow, "media_type">) => media_type === "video/mp4";
 
-export function assertImage({ media_type }: Pick<AssetRow, "media_type">, place: Record<string, unknown>): void {
-  if (!media_type.startsWith("image/")) throw new Fault("source_not_image", { ...place, media_type });
+type FileOfAnyKind = Pick<AssetRow, "media_type" | "width" | "height">;
+
+/** Only an image that Gesso reads can be a source: its size is known. */
+export function assertImage<File extends FileOfAnyKind>(
+  file: File,
+  place: Record<string, unknown>,
+): asserts file is File & ImageSize {
+  const { media_type } = file;
+  if (!media_type.startsWith("image/") || !knownSize(file))
+    throw new Fault("source_not_image", { ...place, media_type });
 }

@@ -5,6 +5,7 @@ import type { Job, Source, SourceSize } from "../../contract/operation.ts";
 import { findAssets } from "../../db/runs/assets.ts";
 import { findRuns } from "../../db/runs/runs.ts";
 import type { StoredAsset } from "../../db/typed-columns.ts";
+import { knownSize } from "../../files/formats/image-size.ts";
 import { expectedSize } from "../../money/billable-quantity.ts";
 import { findOutput, type StoredSources, sourceRunId } from "./source-files.ts";
 
@@ -32,10 +33,10 @@ export async function addSourceSizes(
     if ("job" in source) return sized[source.job] && expectedSize(sized[source.job]!);
     if ("run" in source) {
       const row = rows.find((each) => each.run_id === sourceRunId(source));
-      return row && findOutput(row, source);
+      return sizeOfFile(row && findOutput(row, source));
     }
     const assetId = assetIdOf(source);
-    return [...files, ...stored].find((file) => file.asset_id === assetId);
+    return sizeOfFile([...files, ...stored].find((file) => file.asset_id === assetId));
   };
   for (const job of plan) {
     const sizes = (job.images ?? []).map(sizeOf);
@@ -45,5 +46,6 @@ export async function addSourceSizes(
   return sized;
 }
 
+const sizeOfFile = (file: StoredAsset | undefined) => file && knownSize(file);
 const areaOf = (size: SourceSize | undefined) => (size ? size.width * size.height : 0);
 const toSize = ({ width, height }: SourceSize): SourceSize => ({ width, height });

@@ -13,7 +13,7 @@ import { assertFreeStorage, type StorageLimits } from "../../db/runs/storage-usa
 import { Fault } from "../../faults/faults.ts";
 import { deriveId } from "../core/ids.ts";
 import type { Runtime } from "../core/runtime.ts";
-import type { StoredFile } from "../outputs/store-outputs.ts";
+import type { StoredFile } from "../outputs/stored-file.ts";
 import type { FileTurns } from "./file-turns.ts";
 import { type SourceDependencies, type StoredSource, storeSource } from "./store-source.ts";
 

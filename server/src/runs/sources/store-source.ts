@@ -7,7 +7,8 @@ import type { NormalizedImage } from "../../files/images/image-decoder.ts";
 import { assetKey } from "../../files/storage/object-storage.ts";
 import { deriveId } from "../core/ids.ts";
 import type { ProvenanceDependencies } from "../outputs/output-provenance.ts";
-import { type FileDependencies, type StoredFile, storeFile } from "../outputs/store-outputs.ts";
+import { type FileDependencies, storeFile } from "../outputs/store-outputs.ts";
+import type { StoredImage } from "../outputs/stored-file.ts";
 
 export type SourceDependencies = FileDependencies &
   Pick<ProvenanceDependencies, "provenance" | "findProvenancePolicy"> & { database: Database };
@@ -16,7 +17,7 @@ type RunRef = { run_id: string; tenant_id: string };
 type SourceUpload = { asset_id: string; role: string; bytes: Uint8Array };
 
 /** The row of `provenance` exists already; the caller inserts the row of `file` when it accepts the image. */
-export type StoredSource = { file: StoredFile; provenance?: { asset_id: string; storage_key: string } };
+export type StoredSource = { file: StoredImage; provenance?: { asset_id: string; storage_key: string } };
 
 export async function storeSource(
   dependencies: SourceDependencies,

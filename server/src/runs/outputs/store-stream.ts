@@ -1,8 +1,9 @@
-// Streams a large video into the storage and inspects it there by reading ranges, so that its size does not matter for
-// the memory of the worker. It is marked on the way. A signature needs the whole file in memory, so a video above
-// 100 MB is marked instead, with a warning on its run.
+// Streams a large video, or a file that Gesso does not read, into the storage and inspects it there by reading ranges,
+// so that its size does not matter for the memory of the worker. A video is marked on the way. A signature needs the
+// whole file in memory, so a video above 100 MB is marked instead. A warning on the run says so, as it does for files
+// that cannot say what made them.
 import { Fault } from "../../faults/faults.ts";
-import { inspectVideo } from "../../files/formats/inspect-video.ts";
+import { inspectVideo, readMediaFacts } from "../../files/formats/inspect-video.ts";
 import type { RangedFile } from "../../files/formats/ranged-file.ts";
 import type { ProvenanceService } from "../../files/provenance/provenance-service.ts";
 import { type ObjectStorage, runPrefix } from "../../files/storage/object-storage.ts";
@@ -10,35 +11,39 @@ import type { CrashPoint } from "../../observe/crash-points.ts";
 import { MAX_SIGNED_BYTES } from "./fetch-output.ts";
 import { describeOutput, type ProvenJob, type RunRef } from "./output-provenance.ts";
 import type { FindProvenancePolicy } from "./provenance-policy.ts";
-import { openStoredFile } from "./stored-file.ts";
+import { openStoredFile, type StoredFile } from "./stored-file.ts";
 
-export type LargeVideoDependencies = {
+export type StreamDependencies = {
   assets: { storage: Pick<ObjectStorage, "putStream" | "get" | "delete"> };
   provenance: Pick<ProvenanceService, "markStream">;
   findProvenancePolicy: FindProvenancePolicy;
   crashPoint(name: CrashPoint): void;
 };
 
-type LargeVideo = { asset_id: string; video: AsyncIterable<Uint8Array>; job: ProvenJob };
+type StreamedFile = { asset_id: string; stream: AsyncIterable<Uint8Array>; media_type: string; job: ProvenJob };
 
-export async function storeLargeVideo(
-  dependencies: LargeVideoDependencies,
+export async function storeStream(
+  dependencies: StreamDependencies,
   run: RunRef,
-  { asset_id, video, job }: LargeVideo,
+  { asset_id, stream, media_type, job }: StreamedFile,
 ) {
   const { assets, provenance, findProvenancePolicy, crashPoint } = dependencies;
   const { mode } = await findProvenancePolicy(run.tenant_id);
-  const mark = mode === "off" ? undefined : describeOutput(run, { asset_id, job }).mark;
-  const marked = mark && provenance.markStream(video, mark);
-  const chunks = atEnd(marked?.chunks ?? video, () => crashPoint("result_read"));
+  const canBeMarked = media_type === "video/mp4";
+  const mark = mode === "off" || !canBeMarked ? undefined : describeOutput(run, { asset_id, job }).mark;
+  const marked = mark && provenance.markStream(stream, mark);
+  const chunks = atEnd(marked?.chunks ?? stream, () => crashPoint("result_read"));
   // The fetch has bounded the size.
-  const limits = { mediaType: "video/mp4", maxBytes: Number.MAX_SAFE_INTEGER };
+  const limits = { mediaType: media_type, maxBytes: Number.MAX_SAFE_INTEGER };
   const { key, ...stored } = await assets.storage.putStream(runPrefix(run.tenant_id, run.run_id), chunks, limits);
   const content = openStoredFile(assets.storage, { storage_key: key, size_bytes: stored.size_bytes });
-  const inspected = await inspectStored(assets.storage, key, content);
+  const inspected = canBeMarked
+    ? await inspectStored(assets.storage, key, content)
+    : { media_type, ...(await readMediaFacts(content, media_type)) };
   crashPoint("file_stored");
-  const file = { asset_id, ...inspected, ...stored, role: "result", storage_key: key };
-  return { file, content, mark, provenance: marked?.provenance(), warnings: warnUnsigned(mode, stored.size_bytes) };
+  const file: StoredFile = { asset_id, ...inspected, ...stored, role: "result", storage_key: key };
+  const warnings = canBeMarked ? warnUnsigned(mode, stored.size_bytes) : warnUnmarked(mode, media_type);
+  return { file, content, mark, provenance: marked?.provenance(), warnings };
 }
 
 async function* atEnd(stream: AsyncIterable<Uint8Array>, onEnd: () => void): AsyncGenerator<Uint8Array> {
@@ -64,3 +69,8 @@ const warnUnsigned = (mode: string, sizeBytes: number): string[] => {
   const [size, limit] = [sizeBytes, MAX_SIGNED_BYTES].map((bytes) => `${Math.ceil(bytes / MEGABYTE)} MB`);
   return [`The video has ${size}. Gesso signs files of up to ${limit}, so the video is marked and not signed.`];
 };
+
+const warnUnmarked = (mode: string, mediaType: string): string[] =>
+  mode === "off"
+    ? []
+    : [`A result is a file of the type ${mediaType}, which Gesso stores as it is, without a mark of what made it.`];

@@ -4,10 +4,12 @@ import { createHash } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import sharp from "sharp";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { createTestVideo } from "../../../test/fake-vendors/result-files.ts";
 import { createLongVideo, type LongVideo, serveVideo } from "../../../test/support/long-video.ts";
 import { createManualClock } from "../../../test/support/manual-clock.ts";
-import { requestTo, SimulatedCrash } from "../../../test/support/step-fixtures.ts";
+import { jobFor, requestTo, SimulatedCrash } from "../../../test/support/step-fixtures.ts";
 import { setUpStep } from "../../../test/support/step-setup.ts";
 import { findRun } from "../../db/runs/runs.ts";
 import { Fault } from "../../faults/faults.ts";
@@ -21,10 +23,12 @@ import { createUrlFetcher } from "../../outbound/url-fetcher.ts";
 import { collectResult } from "../attempt/collect-result.ts";
 import { createJobFiles } from "../attempt/job-files.ts";
 import { submit } from "../attempt/submit.ts";
+import type { ResolvedRequest } from "../steps.ts";
 import { createByteBudget } from "./byte-budget.ts";
 import { openStoredFile } from "./stored-file.ts";
 
 const MEGABYTE = 1024 * 1024;
+const VIDEO_JOB = jobFor({ task: "video.generate" }) as ResolvedRequest["job"];
 const { database, runtime, first: fake, claim, services, use, ...step } = setUpStep();
 
 let folder: string;
@@ -60,13 +64,14 @@ async function prepare({
   closing.push(server.close);
   requests = server.requests;
   fake.provider.resultOrigins = () => [server.origin];
+  fake.provider.offers = fake.provider.offers.map((offer) => ({ ...offer, task: "video.generate" }));
   fake.poll = async () => ({ state: "done", outputs: [{ url: `${server.origin}/video.mp4`, duration: 5 }] });
   use(fake);
   storage = createDiskStorage(join(folder, String(++directories)));
   thumbnailed = [];
   mode = "off";
   connect(maxOutputBytes);
-  await submit(services, claim, requestTo(fake), { attemptNumber: 1, wakeupId: "wakeup" });
+  await submit(services, claim, requestTo(fake, { job: VIDEO_JOB }), { attemptNumber: 1, wakeupId: "wakeup" });
 }
 
 /** As a worker process with this setting. */
@@ -87,7 +92,8 @@ function connect(maxOutputBytes: number) {
 }
 beforeEach(() => prepare());
 
-const collect = () => collectResult(services, claim, requestTo(fake, { isWholeRun: true }), { attemptNumber: 1 });
+const collect = () =>
+  collectResult(services, claim, requestTo(fake, { isWholeRun: true, job: VIDEO_JOB }), { attemptNumber: 1 });
 const findOutput = async () => {
   const run = await findRun(database.db, claim.tenant_id, claim.run_id);
   return { status: run!.status, warnings: run!.warnings, output: run!.result?.outputs[0] };
@@ -280,5 +286,71 @@ describe("a result that cannot be stored now", () => {
     await expect.poll(claimSeconds).toBeGreaterThan(100);
     open();
     expect(await collected).toEqual({ state: "finished" });
+  });
+});
+
+describe("a result in a format that Gesso does not read", () => {
+  const serve = (bytes: Buffer): LongVideo => ({
+    sizeBytes: bytes.byteLength,
+    chunks: async function* () {
+      for (let at = 0; at < bytes.byteLength; at += 1000) yield bytes.subarray(at, at + 1000);
+    },
+    hash: async () => createHash("sha256").update(bytes).digest("hex"),
+  });
+  /** The same video as QuickTime, which differs in its brand. */
+  const quickTimeVideo = async () => {
+    const bytes = Buffer.from(await createTestVideo());
+    bytes.write("qt  ", 8, "latin1");
+    return serve(bytes);
+  };
+
+  it("is delivered as it is, with its size and duration where its index tells them", async () => {
+    const served = await quickTimeVideo();
+    await prepare({ served });
+    expect(await collect()).toEqual({ state: "finished" });
+    const { status, warnings, output } = await findOutput();
+    expect([status, warnings]).toEqual(["completed", []]);
+    expect(output).toMatchObject({
+      ...{ media_type: "video/quicktime", width: 128, height: 72, duration: 5 },
+      ...{ sha256: await served.hash(), size_bytes: served.sizeBytes },
+    });
+    expect(output).not.toHaveProperty("thumbnails");
+    expect(thumbnailed).toEqual([]);
+    expect(requests).toHaveLength(1);
+  });
+
+  it("has a warning where outputs say what made them", async () => {
+    await prepare({ served: await quickTimeVideo() });
+    mode = "sign";
+    expect(await collect()).toEqual({ state: "finished" });
+    const { warnings, output } = await findOutput();
+    expect(warnings).toEqual([expect.stringContaining("video/quicktime")]);
+    expect(output).not.toHaveProperty("provenance");
+  });
+
+  it("is delivered without a size if its index cannot be read", async () => {
+    const damaged = Buffer.concat([Buffer.from("\0\0\0\u0014ftypqt  \0\0\0\0qt  "), Buffer.alloc(9000, 7)]);
+    await prepare({ served: serve(damaged) });
+    expect(await collect()).toEqual({ state: "finished" });
+    const { output } = await findOutput();
+    expect(output).toMatchObject({ media_type: "video/quicktime", width: null, height: null });
+  });
+
+  it("of another kind than the job announces fails the run, and nothing is stored", async () => {
+    const sound = Buffer.concat([Buffer.from("RIFF\u0010\0\0\0WAVEfmt "), Buffer.alloc(9000)]);
+    for (const bytes of [
+      sound,
+      await sharp({ create: { width: 8, height: 8, channels: 3, background: "red" } })
+        .png()
+        .toBuffer(),
+      Buffer.from("<html>Try again later</html>"),
+    ]) {
+      await prepare({ served: serve(bytes) });
+      await expect(collect()).rejects.toMatchObject({
+        code: "provider_output_invalid",
+        details: { reason: "not_a_video" },
+      });
+      expect(await listKeys()).toEqual([]);
+    }
   });
 });
