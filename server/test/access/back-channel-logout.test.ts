@@ -23,6 +23,7 @@ import {
 const PUBLIC_URL = "http://127.0.0.1:7788";
 const START = "/console/session/oidc/corp";
 const EVENTS = { "http://schemas.openid.net/event/backchannel-logout": {} };
+const SESSION_HOURS = 8;
 const tenant = v7();
 const storage = mkdtempSync(join(tmpdir(), "gesso-logout-"));
 let [database, provider, api] = [] as unknown as [TestDatabase, LoginProvider, TestApi];
@@ -35,7 +36,7 @@ beforeAll(async () => {
     () => `${api.url}${START}/logout`,
   );
   const own = { id: "corp", issuer: provider.issuer, audience: "gesso", tenant_id: tenant, role: "developer" };
-  const OIDC_ISSUERS = JSON.stringify([{ ...own, console: CONSOLE_CLIENT }]);
+  const OIDC_ISSUERS = JSON.stringify([{ ...own, console: { ...CONSOLE_CLIENT, session_hours: SESSION_HOURS } }]);
   api = await startTestApi(database, { STORAGE_DIR: storage, OIDC_ISSUERS });
 });
 afterAll(async () => {
@@ -112,6 +113,25 @@ it("an account that the identity provider disables can sign in no more, and its 
   expect(await statusOf(browser)).toBe(200);
   expect((await send(await provider.sign(claims({ sub: "fay" })))).status).toBe(200);
   expect(await statusOf(browser)).toBe(401);
+});
+
+it("an account that the identity provider disables without a logout keeps its session for the hours of the issuer at most", async () => {
+  const [gil, hal] = [await logIn("gil"), await logIn("hal")];
+  for (const login of ["gil", "hal"]) provider.disable(login);
+  const begin = "update console_sessions set created_at = now() - make_interval(hours => $2, secs => $3)";
+  const beginAt = (login: string, seconds: number) =>
+    query(`${begin} where user_id = $1`, [`corp:${login}`, SESSION_HOURS, seconds]);
+  expect([await statusOf(gil), await statusOf(hal)]).toEqual([200, 200]);
+  await Promise.all([beginAt("gil", 1), beginAt("hal", -600)]);
+  // The API remembers sessions for 4 s.
+  const minutesLeft = async () => {
+    const session = (await (await visit(hal, `${api.url}/console/session`, { headers: OWN_PAGE })).json()) as object;
+    return "expires_at" in session ? (Date.parse(String(session.expires_at)) - Date.now()) / 60_000 : 0;
+  };
+  await expect.poll(() => statusOf(gil), { timeout: 300_000, interval: 250 }).toBe(401);
+  await expect.poll(minutesLeft, { timeout: 300_000, interval: 250 }).toBeLessThanOrEqual(10);
+  expect(await minutesLeft()).toBeGreaterThan(0);
+  await expect(logIn("gil")).rejects.toThrow("has no form");
 });
 
 describe("a logout token", () => {
