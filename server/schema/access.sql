@@ -28,6 +28,8 @@ create table members (
   removed_at timestamp with time zone,
   created_at timestamp with time zone not null default now(),
   updated_at timestamp with time zone not null default now(),
+  is_role_mapped boolean not null default false,
+  role_set_at timestamp with time zone,
   PRIMARY KEY (tenant_id, user_id),
   CHECK ((role = ANY (ARRAY['owner'::text, 'developer'::text, 'viewer'::text]))),
   FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id)

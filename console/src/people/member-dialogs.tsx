@@ -41,7 +41,7 @@ export function MemberDialogs({ dialog, onClose }: MemberDialogsProps) {
 type OneMemberProps = { member: Member; onSent(): void; onClose(): void };
 
 function EditMember({ member, onSent, onClose }: OneMemberProps) {
-  const { user_id, role, name, email } = member;
+  const { user_id, role, role_source, name, email } = member;
   const before = { role, ...(name !== null && { name }), ...(email !== null && { email }) };
   return (
     <ManagementDialog
@@ -55,7 +55,9 @@ function EditMember({ member, onSent, onClose }: OneMemberProps) {
         client.members.update(user_id, { name: null, email: null, ...values } as MembersUpdateInput)
       }
       {...{ onSent, onClose }}
-    />
+    >
+      {role_source === "identity_provider" && <p>{text.people.mappedHint}</p>}
+    </ManagementDialog>
   );
 }
 

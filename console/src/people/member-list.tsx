@@ -50,7 +50,7 @@ export function MemberList({ onAction }: { onAction(dialog: MemberDialog): void 
                 <MemberName member={member} isYou={member.user_id === identity?.user_id} />
               </td>
               <td>
-                <MemberRole role={member.role} />
+                <MemberRole member={member} />
               </td>
               <td className={table.first}>{formatDay(member.created_at)}</td>
               <td className={table.second}>{formatDay(member.updated_at)}</td>
@@ -92,12 +92,13 @@ function MemberName({ member, isYou }: { member: Member; isYou: boolean }) {
 const ROLES: Readonly<Record<string, { name: string; meaning: string }>> = text.people.roles;
 
 /** The role of a member and what it means. A newer server can have more roles; they are shown by their name. */
-function MemberRole({ role }: Pick<Member, "role">) {
+function MemberRole({ member: { role, role_source } }: { member: Pick<Member, "role" | "role_source"> }) {
   const known = ROLES[role];
   return (
     <>
       {known?.name ?? role}
       {known && <span className={table.sub}>{known.meaning}</span>}
+      {role_source === "identity_provider" && <span className={table.sub}>{text.people.mapped}</span>}
     </>
   );
 }

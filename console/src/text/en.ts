@@ -105,6 +105,9 @@ const peopleText = {
     developer: { name: "Developer", meaning: "no member changes, no audit log" },
     viewer: { name: "Viewer", meaning: "read only" },
   },
+  mapped: "set by the identity provider",
+  mappedHint:
+    "The identity provider decides the role of this member. A role that you set here lasts until the next sign-in.",
   actions: (name: string) => `Actions for ${name}`,
   edit: "Edit",
   editTitle: (name: string) => `Edit ${name}`,

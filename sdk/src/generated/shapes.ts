@@ -622,6 +622,8 @@ export type Member = {
   role: "owner" | "developer" | "viewer" | (string & {});
   name: string | null;
   email: string | null;
+  /** What decides the role: an owner or the default for new members (`gesso`), or the claims of each new sign-in (`identity_provider`), which replace a role that an owner has set in the meantime */
+  role_source: "gesso" | "identity_provider" | (string & {});
   created_at: string;
   updated_at: string;
 };

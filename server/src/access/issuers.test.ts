@@ -38,7 +38,7 @@ it("has defaults for what the settings of an issuer leave out", () => {
     {
       ...corp,
       ...{ algorithms: ["RS256", "ES256", "EdDSA"], token_types: ["at+jwt"], user_claim: "sub", scope_claim: "scope" },
-      ...{ scopes: [], required_claims: {}, role: null, max_key_days: 90, max_token_minutes: 60 },
+      ...{ scopes: [], required_claims: {}, role: null, roles: [], max_key_days: 90, max_token_minutes: 60 },
     },
   ]);
   expect(IssuersEnv.parse({})).toEqual({ OIDC_ISSUERS: [] });
@@ -62,6 +62,13 @@ it.each<[object, string]>([
   [{ required_claims: { groups: [] } }, "required_claims"],
   [{ console: { client_id: "c", session_hours: 169 } }, "session_hours"],
   [{ role: "admin" }, "role"],
+  [{ roles: { groups: "owner" } }, "roles"],
+  [{ roles: [{ claim: "groups", values: ["a"], role: "admin" }] }, "roles"],
+  [{ roles: [{ claim: "groups", values: ["a"], role: null }] }, "roles"],
+  [{ roles: [{ claim: "groups", values: [], role: "owner" }] }, "roles"],
+  [{ roles: [{ claim: "groups", values: "a", role: "owner" }] }, "roles"],
+  [{ roles: [{ claim: "", values: ["a"], role: "owner" }] }, "roles"],
+  [{ roles: [{ claim: "groups", values: ["a"], role: "owner", tenant: "acme" }] }, "roles"],
   [{ max_key_days: 0 }, "max_key_days"],
   [{ max_key_days: 3651 }, "max_key_days"],
   [{ max_token_minutes: 0 }, "max_token_minutes"],

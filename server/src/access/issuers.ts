@@ -5,8 +5,16 @@ import { z } from "zod";
 import { ROLES } from "../contract/schemas/access.ts";
 import type { Caller, ResourceOwner } from "../db/access/caller.ts";
 import type { ProviderLogout } from "../db/access/console-sessions.ts";
-import { findMemberIdentity, insertMemberOnFirstUse, type MemberIdentity } from "../db/access/members.ts";
+import {
+  findMemberIdentity,
+  insertMemberOnFirstUse,
+  type MappedRole,
+  type MemberIdentity,
+  setMappedRole,
+  withdrawMappedRole,
+} from "../db/access/members.ts";
 import type { Database } from "../db/connect.ts";
+import type { Role } from "../db/typed-columns.ts";
 import { Fault } from "../faults/faults.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { createExpiringCache } from "./expiring-cache.ts";
@@ -45,6 +53,13 @@ const Issuer = z
     required_claims: z.record(z.string().min(1), z.array(z.string()).min(1)).default({}),
     /** Role of users on their first request; null if only users that were added before are accepted. */
     role: z.enum(ROLES).nullable().default(null),
+    /**
+     * Roles that claims give, for example by the groups of a person. Every new token and sign-in decides anew; of
+     * several roles the one with the most rights counts.
+     */
+    roles: z
+      .array(z.strictObject({ claim: z.string().min(1), values: z.array(z.string()).min(1), role: z.enum(ROLES) }))
+      .default([]),
     /** Longest lifetime of API keys that its users create with a token. */
     max_key_days: z.number().positive().max(3650).default(90),
     /** A token is refused as expired this long after it was issued, even if it is valid for longer. */
@@ -132,7 +147,7 @@ export type Issuers = {
   authenticate(issuer: string, token: string): Promise<Caller> | undefined;
   /** The settings of the issuer with this id, if its users can sign in to the console. */
   findConsoleIssuer(id: string): ConsoleIssuer | undefined;
-  /** The member that verified claims of this issuer identify. A person who signs in for the first time is added. */
+  /** The member that claims of this issuer, verified just now, identify. A person who is new is added. */
   identify(issuer: Issuer, claims: JWTPayload): Promise<ResourceOwner & { scopes: string[] }>;
   /** Reads the rights of a member anew. Undefined if the issuer is no longer configured for this tenant. */
   findMember(id: string, member: ResourceOwner & { scopes: string[] }): Promise<Caller | undefined>;
@@ -149,8 +164,14 @@ export type IssuersDependencies = { database: Database; get: HttpGet; clock: Pic
 export function createIssuers(settings: Issuer[], { database, get, clock }: IssuersDependencies): Issuers {
   const members = createExpiringCache<MemberIdentity>(clock);
   const issuers = new Map(settings.map((own) => [own.issuer, { own, keys: createJwks(own, get, clock) }]));
-  const requireMember = async (own: Issuer, identity: ResourceOwner, scopes: string[]): Promise<Caller> => {
-    const member = await members.get(JSON.stringify(identity), () => provisionMember(database, own, identity));
+  const requireMember = async (
+    own: Issuer,
+    identity: ResourceOwner,
+    scopes: string[],
+    claimed?: ClaimedRole,
+  ): Promise<Caller> => {
+    const cacheKey = JSON.stringify([identity, claimed]);
+    const member = await members.get(cacheKey, () => provisionMember(database, own, identity, claimed));
     if (!member) throw new Fault("invalid_token");
     if (member.is_suspended) throw new Fault("tenant_suspended");
     if (member.is_removed || member.role === null) throw new Fault("permission_denied", { reason: "not_a_member" });
@@ -176,7 +197,9 @@ export function createIssuers(settings: Issuer[], { database, get, clock }: Issu
         // Where JWT is an accepted type, only this tells a logout token from an access token.
         if (payload.events !== undefined) throw new Fault("invalid_token");
         assertRequiredClaims(own, payload);
-        return requireMember(own, readIdentity(own, payload), readScopes(own, payload));
+        // A provider whose clock is ahead gains nothing.
+        const role = readRole(own, payload, Math.min(payload.iat! * 1000, clock.now()));
+        return requireMember(own, readIdentity(own, payload), readScopes(own, payload), role);
       });
     },
     findConsoleIssuer: (id) => settings.find((own): own is ConsoleIssuer => own.id === id && own.console !== undefined),
@@ -184,7 +207,9 @@ export function createIssuers(settings: Issuer[], { database, get, clock }: Issu
       assertRequiredClaims(own, claims);
       const scopes = [...new Set([...withoutOperatorScopes(own.console?.scopes ?? []), ...readScopes(own, claims)])];
       const identity = readIdentity(own, claims);
-      await requireMember(own, identity, scopes);
+      await requireMember(own, identity, scopes, readRole(own, claims, clock.now()));
+      // The session that begins now must not have the role of before the sign-in.
+      members.clear();
       return { ...identity, scopes };
     },
     async findMember(id, { tenant_id, user_id, scopes }) {
@@ -202,10 +227,13 @@ export function createIssuers(settings: Issuer[], { database, get, clock }: Issu
 }
 
 /** A claim is one value or a list of them, such as the groups of a person. */
+function hasClaim(payload: JWTPayload, name: string, accepted: readonly string[]): boolean {
+  const values = Object.hasOwn(payload, name) ? [payload[name]].flat() : [];
+  return values.some((value) => accepted.some((each) => each === String(value)));
+}
+
 function assertRequiredClaims({ required_claims }: Issuer, payload: JWTPayload): void {
-  const missing = Object.entries(required_claims).find(
-    ([name, accepted]) => ![payload[name]].flat().some((value) => accepted.some((each) => each === String(value))),
-  );
+  const missing = Object.entries(required_claims).find(([name, accepted]) => !hasClaim(payload, name, accepted));
   if (missing) throw new Fault("permission_denied", { reason: "required_claim", claim: missing[0] });
 }
 
@@ -229,13 +257,47 @@ function readScopes(own: Issuer, payload: JWTPayload): string[] {
   return [...new Set([...withoutOperatorScopes(own.scopes), ...granted])];
 }
 
+/** What a token or sign-in says about the role of its person. Null: its claims give none. */
+type ClaimedRole = Omit<MappedRole, "role"> & { role: Role | null };
+
+/** Undefined if the operator has not mapped claims to roles. */
+function readRole({ id, roles }: Issuer, payload: JWTPayload, issuedAt: number): ClaimedRole | undefined {
+  if (roles.length === 0) return undefined;
+  const given = roles.filter(({ claim, values }) => hasClaim(payload, claim, values));
+  const role = ROLES.find((each) => given.some((rule) => rule.role === each)) ?? null;
+  return { role, issuer: id, issued_at: new Date(issuedAt) };
+}
+
+/**
+ * The member as the claims leave it. They decide about a person to whom they give a role, or gave one before; the role
+ * of anyone else stays as an owner has set it.
+ */
 async function provisionMember(
   database: Database,
-  { role }: Issuer,
+  { role: defaultRole }: Issuer,
   identity: ResourceOwner,
+  claimed: ClaimedRole | undefined,
 ): Promise<MemberIdentity | undefined> {
   const member = await findMemberIdentity(database, identity.tenant_id, identity.user_id);
-  if (!member || member.role !== null || role === null) return member;
-  await insertMemberOnFirstUse(database, identity, role);
+  if (!member) return undefined;
+  if (claimed && isDecidedBy(claimed, member)) {
+    const role = claimed.role ?? defaultRole;
+    const decided = role
+      ? setMappedRole(database, identity, { ...claimed, role })
+      : withdrawMappedRole(database, identity, claimed);
+    await decided.catch((thrown) => {
+      if (!(thrown instanceof Fault && thrown.code === "conflict")) throw thrown;
+      throw new Fault("permission_denied", { reason: "last_owner" }, { cause: thrown });
+    });
+  } else if (member.role === null && defaultRole !== null)
+    await insertMemberOnFirstUse(database, identity, defaultRole);
+  else return member;
   return findMemberIdentity(database, identity.tenant_id, identity.user_id);
+}
+
+/** Older claims decide nothing, so that a token from before a change of role does not undo it. */
+function isDecidedBy({ role, issued_at }: ClaimedRole, member: MemberIdentity): boolean {
+  const isNewer = member.role_set_at === null || member.role_set_at < issued_at;
+  const isRemovedByOwner = member.is_removed && !member.is_role_mapped;
+  return isNewer && !isRemovedByOwner && (role !== null || member.is_role_mapped);
 }

@@ -5,6 +5,7 @@ import { createCallerRecord, createTestTenant } from "../../test/support/tenants
 import { startTestDatabase, type TestDatabase } from "../../test/support/test-database.ts";
 import type { JsonObject } from "../contract/schemas/run.ts";
 import type { Caller } from "../db/access/caller.ts";
+import { setMappedRole } from "../db/access/members.ts";
 import { addMember, getMe, listMembers, removeMember, updateMember } from "../operations/index.ts";
 import { createCursorSigner } from "./cursors.ts";
 import type { RequestContext } from "./request-context.ts";
@@ -41,7 +42,8 @@ describe("a member", () => {
     const members = storeOf(await newOwner());
     const added = await members.add(ben);
     const time = expect.stringMatching(/^\d{4}-.*Z$/);
-    expect(added).toEqual({ ...ben, name: null, email: null, created_at: time, updated_at: time });
+    const without = { name: null, email: null, role_source: "gesso" };
+    expect(added).toEqual({ ...ben, ...without, created_at: time, updated_at: time });
     expect(invalidateCredentials).toHaveBeenCalledTimes(1);
     const person = { user_id: "cy", name: "Cy", email: "cy@example.com" };
     expect(await members.add({ ...person, role: "viewer" })).toMatchObject({ ...person, role: "viewer" });
@@ -65,6 +67,27 @@ describe("a member", () => {
     expect(await members.remove("ben")).toMatchObject({ user_id: "ben", role: "viewer", name: "Ben" });
     expect(invalidateCredentials).toHaveBeenCalledTimes(3);
     expect((await members.list({ limit: 9 })).data.map((member) => member.user_id)).toEqual(["ann"]);
+  });
+
+  it("whose role came from claims stays removed once an owner removes it, and has its role from the owner who adds it again", async () => {
+    const owner = await newOwner();
+    const members = storeOf(owner);
+    const identity = { tenant_id: owner.tenant_id, user_id: "ben" };
+    const claimed = (seconds: number) => ({
+      ...{ role: "developer" as const, issuer: "corp", issued_at: new Date(Date.now() + seconds * 1000) },
+    });
+    await setMappedRole(database.db, identity, claimed(-60));
+    expect((await members.list({ limit: 9 })).data[1]).toMatchObject({ ...ben, role_source: "identity_provider" });
+    // A decision from before the change of an owner changes nothing, one from after it does.
+    await members.update("ben", { role: "viewer" });
+    await setMappedRole(database.db, identity, claimed(-30));
+    expect((await members.list({ limit: 9 })).data[1]).toMatchObject({ role: "viewer" });
+    await setMappedRole(database.db, identity, claimed(30));
+    expect((await members.list({ limit: 9 })).data[1]).toMatchObject({ role: "developer" });
+    await members.remove("ben");
+    await setMappedRole(database.db, identity, claimed(60));
+    expect((await members.list({ limit: 9 })).data).toHaveLength(1);
+    expect(await members.add({ user_id: "ben", role: "viewer" })).toMatchObject({ role_source: "gesso" });
   });
 
   it("that does not exist, or belongs to another tenant, is neither changed nor removed", async () => {

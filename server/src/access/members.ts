@@ -16,8 +16,9 @@ export function applyMemberChange(
   return renderMember(row);
 }
 
-export const renderMember = ({ created_at, updated_at, ...row }: MemberRow): Member => ({
+export const renderMember = ({ is_role_mapped, created_at, updated_at, ...row }: MemberRow): Member => ({
   ...row,
+  role_source: is_role_mapped ? "identity_provider" : "gesso",
   created_at: created_at.toISOString(),
   updated_at: updated_at.toISOString(),
 });

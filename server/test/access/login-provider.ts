@@ -17,6 +17,8 @@ export type LoginProvider = {
   sign(claims: JWTPayload, header?: object): Promise<string>;
   /** The person can no longer sign in, and codes that were issued for them are worth nothing. */
   disable(login: string): void;
+  /** Claims of the person's ID tokens from now on, such as groups. */
+  setClaims(login: string, claims: { groups?: string[] }): void;
   close(): void;
 };
 
@@ -31,6 +33,7 @@ export async function startLoginProvider(
   const { privateKey, kid, alg } = await newSigner("RS256", "login");
   const jwk = { ...(await exportJWK(privateKey)), kid, alg, use: "sig" };
   const disabled = new Set<string>();
+  const claims = new Map<string, object>();
   const create = () =>
     new Provider(issuer, {
       jwks: { keys: [jwk] as never },
@@ -59,7 +62,10 @@ export async function startLoginProvider(
       // Its own dispatcher refuses addresses of this machine, where the console of the test is.
       fetch: (url, options) => fetch(url, { ...options, dispatcher: undefined } as RequestInit),
       findAccount: (_context, login) =>
-        disabled.has(login) ? undefined : { accountId: login, claims: () => ({ sub: login }) },
+        disabled.has(login) ? undefined : { accountId: login, claims: () => ({ sub: login, ...claims.get(login) }) },
+      // As most providers do, it puts the groups into the ID token.
+      claims: { openid: ["sub", "groups"] },
+      conformIdTokenClaims: false,
       cookies: { keys: ["a key of cookies in a test"] },
       pkce: { required: () => true },
       // The console is the provider's own application: nothing is asked beyond the login.
@@ -83,6 +89,7 @@ export async function startLoginProvider(
     sign: (claims, header = {}) =>
       new SignJWT(claims).setProtectedHeader({ alg, kid, typ: "logout+jwt", ...header }).sign(privateKey),
     disable: (login) => void disabled.add(login),
+    setClaims: (login, own) => void claims.set(login, own),
     close: () => {
       server.closeAllConnections();
       server.close();

@@ -3,7 +3,9 @@ import { z } from "zod";
 import { nonBlankText, textField, timestampField } from "../fields.ts";
 import { pageSchema } from "../pagination.ts";
 
+/** From the most to the least rights. */
 export const ROLES = ["owner", "developer", "viewer"] as const;
+const ROLE_SOURCES = ["gesso", "identity_provider"] as const;
 
 export const keyId = () => z.uuid().describe("ID of the key");
 export const keyName = () => nonBlankText("Name of the key, 1 to 200 characters", 200);
@@ -191,6 +193,12 @@ export const Member = z
     role: z.enum(ROLES),
     name: z.string().nullable(),
     email: z.string().nullable(),
+    role_source: z
+      .enum(ROLE_SOURCES)
+      .describe(
+        "What decides the role: an owner or the default for new members (`gesso`), or the claims of each new sign-in " +
+          "(`identity_provider`), which replace a role that an owner has set in the meantime",
+      ),
     created_at: z.iso.datetime(),
     updated_at: z.iso.datetime(),
   })

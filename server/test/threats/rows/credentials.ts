@@ -258,9 +258,9 @@ export const credentials: ThreatSection = {
       id: "T17",
       asset: "accounts",
       entry: "single sign-on",
-      threat: "a removed member goes on with an old token",
+      threat: "a removed member, or one who left a group, goes on with an old token",
       control:
-        "membership and role are cached for at most 5 s; a token is refused 60 minutes after it was issued (`max_token_minutes`); a session ends after the hours of its issuer (`session_hours`)",
+        "membership and role are cached for at most 5 s; roles by claims are decided anew with every sign-in and new token, and an older token changes nothing; a token is refused 60 minutes after it was issued (`max_token_minutes`); a session ends after the hours of its issuer (`session_hours`)",
       kind: "control and test",
       tests: {
         "server/test/threats/single-sign-on.test.ts": [
@@ -276,6 +276,18 @@ export const credentials: ThreatSection = {
         ],
         "server/test/conformance/single-sign-on.test.ts": [
           "of a member who was removed or is read-only is rejected with the next request",
+        ],
+        "server/src/access/mapped-roles.test.ts": [
+          "follows the claims of each new token, and is gone with them",
+          "is not changed by an older token: neither one from before nor the same one once more",
+          "does not bring back a member whom an owner has removed",
+        ],
+        "server/test/access/mapped-roles.test.ts": [
+          "each sign-in decides anew, also for sessions and keys that the person already has",
+        ],
+        "server/test/access/back-channel-logout.test.ts": [
+          "an account that the identity provider disables can sign in no more, and its sessions end when the provider says so",
+          "an account that the identity provider disables without a logout keeps its session for the hours of the issuer at most",
         ],
       },
     },
