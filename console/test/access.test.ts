@@ -293,6 +293,35 @@ describe("[CON-9] a new key", () => {
     await context.close();
   });
 
+  it("revoking a key names the keys that it takes along, and their number", async () => {
+    const { key } = await createTestTenant(browser.environment);
+    const headersOf = (credential: string) => ({ authorization: `Bearer ${credential}` });
+    const create = async (creator: string, name: string) => {
+      const headers = { ...headersOf(creator), "content-type": "application/json" };
+      const body = JSON.stringify({ name, scopes: ["*"] });
+      const response = await fetch(`${browser.url}/api/v1/keys`, { method: "POST", headers, body });
+      return ((await response.json()) as { key: string }).key;
+    };
+    const parent = await create(key, "pipeline");
+    const child = await create(parent, "nightly");
+    const grandchild = await create(child, "retries");
+    await create(key, "neighbour");
+    const { page, context } = await signInWithKey(key);
+    await page.getByRole("button", { name: "Actions for pipeline" }).click();
+    await page.getByRole("menuitem", { name: "Revoke" }).click();
+    const dialog = page.getByRole("dialog", { name: "Revoke pipeline?" });
+    await dialog.getByText("2 keys were created with it, or with one of them, and are revoked too:").waitFor();
+    const names = await dialog.getByRole("listitem").locator("b").allTextContents();
+    expect(names).toEqual(["retries", "nightly"]);
+    await dialog.getByRole("button", { name: "Revoke 3 keys" }).click();
+    await dialog.waitFor({ state: "detached" });
+    const statusOf = async (credential: string) =>
+      (await fetch(`${browser.url}/api/v1/me`, { headers: headersOf(credential) })).status;
+    await expect.poll(() => statusOf(grandchild)).toBe(401);
+    expect(await statusOf(key)).toBe(200);
+    await context.close();
+  });
+
   it("revoking the key of a session ends the session", async () => {
     const { key, key_id, tenant_id } = await createTestTenant(browser.environment);
     const second = await createTestTenant(browser.environment, { tenantId: tenant_id });

@@ -1,6 +1,6 @@
 // The dialogs of the Keys page: create, rotate, revoke, and the one that shows a new key.
 import type { Key, KeysCreateInput, KeysRotateInput, NewKey } from "@gesso/client";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
 import { keysQuery } from "../api/access.ts";
 import { client } from "../api/client.ts";
 import { sessionQuery } from "../api/queries.ts";
@@ -11,6 +11,7 @@ import { CopyButton } from "../parts/copy-button.tsx";
 import { Dialog, DialogBody, DialogFooter } from "../parts/dialog.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { text } from "../text/text.ts";
+import { findKeysBelow } from "./key-facts.ts";
 import styles from "./keys-page.module.css";
 
 export type KeyDialog =
@@ -103,16 +104,39 @@ function RevokeKeyDialog({ apiKey, isOwn, onClose }: RevokeKeyDialogProps) {
     <ConfirmDialog
       title={text.keys.revokeTitle(apiKey.name)}
       keep={text.keys.keep}
-      action={text.keys.revokeAction}
+      action={text.keys.revokeAction(1 + apiKey.descendants)}
       isSending={isPending}
       error={error}
       onConfirm={() => mutate()}
       onClose={onClose}
     >
       <p>{text.keys.revokeWhy}</p>
-      {apiKey.descendants > 0 && <p>{text.keys.revokeBelow(apiKey.descendants)}</p>}
+      {apiKey.descendants > 0 && <KeysBelow apiKey={apiKey} />}
       {isOwn && <p>{text.keys.revokeOwn}</p>}
     </ConfirmDialog>
+  );
+}
+
+const SHOWN_BELOW = 5;
+
+/** The keys that a revocation takes along, by name. The list of the page may not have loaded all of them. */
+function KeysBelow({ apiKey }: { apiKey: Key }) {
+  const { data } = useInfiniteQuery(keysQuery);
+  const keys = data?.pages.flatMap((page) => page.data) ?? [];
+  const shown = findKeysBelow(keys, apiKey, Date.now()).slice(0, SHOWN_BELOW);
+  const rest = apiKey.descendants - shown.length;
+  return (
+    <div>
+      <p>{text.keys.revokeBelow(apiKey.descendants)}</p>
+      <ul className={styles.below}>
+        {shown.map(({ id, name, hint }) => (
+          <li key={id}>
+            <b>{name}</b> <span className="mono">{text.keys.hint(hint)}</span>
+          </li>
+        ))}
+        {rest > 0 && <li>{text.keys.moreBelow(rest)}</li>}
+      </ul>
+    </div>
   );
 }
 

@@ -40,3 +40,14 @@ export function describeState(key: Key, now: number): string {
   const until = formatDateTime(key.expires_at);
   return key.replaced_by ? states.replaced(until) : states.expires(until);
 }
+
+/** The keys in force that were created with this key, and with those, in the order of the list. */
+export function findKeysBelow(keys: readonly Key[], { id }: Pick<Key, "id">, now: number): Key[] {
+  const above = new Map(keys.map((key) => [key.id, key.parent_key_id]));
+  const isBelow = (key: Key): boolean => {
+    // A list that is loaded page by page can lack a key in between.
+    for (let at: string | null | undefined = key.parent_key_id; at; at = above.get(at)) if (at === id) return true;
+    return false;
+  };
+  return keys.filter((key) => isInForce(key, now) && isBelow(key));
+}

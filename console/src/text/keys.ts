@@ -35,9 +35,13 @@ export const keysText = {
   revoke: "Revoke",
   revokeTitle: (name: string) => `Revoke ${name}?`,
   revokeWhy: "Requests and access tokens with this key are refused within 5 seconds. This cannot be undone.",
-  revokeBelow: (count: number) => `${plural(count, "key")} created with it ${count === 1 ? "is" : "are"} revoked too.`,
+  revokeBelow: (count: number) =>
+    count === 1
+      ? "1 key was created with it and is revoked too:"
+      : `${count} keys were created with it, or with one of them, and are revoked too:`,
+  moreBelow: (count: number) => `and ${plural(count, "more key")}`,
   revokeOwn: "This session was started with this key. You are signed out.",
-  revokeAction: "Revoke key",
+  revokeAction: (count: number) => (count === 1 ? "Revoke key" : `Revoke ${count} keys`),
   keep: "Keep",
   newTitle: "Copy your new key",
   newWhy: "This is the only time that Gesso shows this key. Store it in a secret manager.",
