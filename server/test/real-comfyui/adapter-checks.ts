@@ -3,6 +3,7 @@
 import { graphNames, loadGraph } from "../../src/providers/comfyui/graph.ts";
 import { comfyui } from "../../src/providers/comfyui.ts";
 import { createAsset, createImageAsset } from "../fake-vendors/sample-jobs.ts";
+import type { Check } from "../support/checklist.ts";
 import {
   type AdapterClient,
   describeFailure,
@@ -10,7 +11,6 @@ import {
   readQueueState,
   waitForQueueState,
 } from "./adapter-client.ts";
-import type { Check } from "./checklist.ts";
 
 type NodeInfo = Record<string, { input: { required?: Record<string, unknown>; optional?: Record<string, unknown> } }>;
 

@@ -5,9 +5,9 @@ import { openProviderWebSocket } from "../../src/outbound/provider-websocket.ts"
 import { comfyui } from "../../src/providers/comfyui.ts";
 import type { JobNotification, Ticket } from "../../src/providers/provider.ts";
 import { systemClock } from "../../src/runtime/system-clock.ts";
+import type { Check } from "../support/checklist.ts";
 import { startTcpProxy } from "../support/tcp-proxy.ts";
 import { createAdapterClient, describeFailure, waitForQueueState } from "./adapter-client.ts";
-import type { Check } from "./checklist.ts";
 import type { ComfyuiProcess } from "./comfyui-process.ts";
 
 export async function checkServerLoss(check: Check, servers: ComfyuiProcess[], graphs: string): Promise<void> {

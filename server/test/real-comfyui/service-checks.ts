@@ -2,8 +2,8 @@
 // middle, cancellations. ComfyUI's own log counts the prompts: a run whose job is not lost is submitted once.
 
 import { createHttpCaller } from "../support/api-caller.ts";
+import type { Check } from "../support/checklist.ts";
 import { startTestEnvironment } from "../support/test-environment.ts";
-import type { Check } from "./checklist.ts";
 import type { ComfyuiProcess } from "./comfyui-process.ts";
 
 const END_SECONDS = 480;
