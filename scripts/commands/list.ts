@@ -170,6 +170,11 @@ export const GROUPS: Record<string, Group> = {
         program: "server/test/fuzz/image-decoder.ts",
         about: "damaged images crash nothing and are refused; --files 2000, or --minutes 60",
       },
+      "identity-providers": {
+        program: "server/test/real-identity-providers/check.ts",
+        about:
+          "sign-in at a real Keycloak and a real Dex: roles by groups, refusals, disabled accounts, logout; needs Java 17 and go, downloads both; --only keycloak or dex for one",
+      },
       "listen-sleep": {
         shell: "LISTEN_SLEEP_SECONDS=60 vitest run cli/src/commands/webhooks.test.ts -t asleep",
         about: "gesso webhooks listen misses nothing while the machine sleeps for a minute",
