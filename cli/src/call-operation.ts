@@ -5,7 +5,7 @@ import type { CliOperation } from "./operations.ts";
 
 type Method = (...parameters: unknown[]) => Call<Record<string, unknown>>;
 
-/** The client takes the ID of the path as its first argument, and the other fields after it if there are any. */
+/** The client takes the ID of the path first, then the other fields if there are any, and the options last. */
 export function callOperation(
   client: Client,
   { name, pathFields, fields }: CliOperation,
@@ -15,7 +15,7 @@ export function callOperation(
   let method: unknown = client;
   for (const word of name.split(".")) method = (method as Record<string, unknown>)[word];
   const [id] = pathFields ?? [];
-  if (id === undefined) return (method as Method)(input, options);
+  if (id === undefined) return fields.length > 0 ? (method as Method)(input, options) : (method as Method)(options);
   const { [id]: value, ...rest } = input;
   return fields.length > 1 ? (method as Method)(value, rest, options) : (method as Method)(value, options);
 }

@@ -158,7 +158,7 @@ function callExpression(verb: ClientOperation): string {
   if (isRun(verb)) return `${verb.json && verb.form ? "callJsonOrForm" : "callRun"}(connection, ${operation})`;
   const kind = isStream(verb) ? "callStream" : isList(verb) ? "callList" : holdsRun(verb) ? "callRun" : "call";
   const made = `${kind}(connection, ${operation})`;
-  if (verb.inPath.length === 0) return made;
+  if (verb.inPath.length === 0) return ownInput(verb).length > 0 ? made : `withoutInput(${made})`;
   return `${ownInput(verb).length > 0 ? "withIdAndInput" : "withIdArgument"}(${made}, "${verb.inPath[0]}")`;
 }
 
@@ -196,7 +196,15 @@ function generateGroup(
   return `${HEAD}${imports}\n${types}\n\n${values}\n`;
 }
 
-const CALL_FUNCTIONS = ["withIdArgument", "withIdAndInput", "call", "callJsonOrForm", "callList", "callRun"];
+const CALL_FUNCTIONS = [
+  "withIdArgument",
+  "withIdAndInput",
+  "withoutInput",
+  "call",
+  "callJsonOrForm",
+  "callList",
+  "callRun",
+];
 const STREAMS = ["callStream", "type EventStream"];
 const CALLS =
   `Call ImageFormOperation ImageOperation ListCall ModelOperation RunCall RunFormOperation RunOperation`.split(" ");

@@ -167,6 +167,12 @@ export const callList =
     return Object.assign(first, { [Symbol.asyncIterator]: entries, toArray });
   };
 
+/** An operation without input takes its options as the first argument: `me.get({ signal })`. */
+export const withoutInput =
+  <R>(make: (input: Fields, options?: CallOptions) => R) =>
+  (options?: CallOptions): R =>
+    make({}, options);
+
 /** Makes the path parameter the first argument: `runs.get(id)`, `prompts.update(id, changes)`. */
 export const withIdArgument =
   <R>(make: (input: Fields, options?: CallOptions) => R, field: string) =>

@@ -41,6 +41,14 @@ const start = async (...parameters: Parameters<typeof startLocalServer>) => {
 };
 const gaps = () => server.requests.slice(1).map(({ at }, index) => at - server.requests[index]!.at);
 
+describe("options of a call", () => {
+  it("are the first argument of an operation without input", async () => {
+    const client = await start((_, response) => respondJson(response, 503, { message: "no" }));
+    await expect(client.me.get({ maxRetries: 0, headers: { "x-trace": "a" } })).rejects.toThrow(ServerError);
+    expect(server.requests).toMatchObject([{ url: "/api/v1/me", headers: { "x-trace": "a" } }]);
+  });
+});
+
 describe("retries", () => {
   it("[SDK-3] waits as long as the server requests", async () => {
     const client = await start((_, response, count) =>
