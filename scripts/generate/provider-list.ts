@@ -1,15 +1,15 @@
-// Generates what `gesso dev` and `gesso providers` know about providers: their settings, what they unlock, and the page
-// where their key comes from, with their prices. Clients never import the server.
+// Generates what `gesso dev`, `gesso providers` and the console know about providers: their settings, what they unlock,
+// the page where their key comes from, their prices, and what a server needs. Clients never import the server.
 import { z } from "zod";
 import { type Price, priceInShort } from "../../server/src/prices/price.ts";
 import { providers } from "../../server/src/providers/all.ts";
-import type { Offer } from "../../server/src/providers/provider.ts";
+import type { Offer, Provider } from "../../server/src/providers/provider.ts";
+import { requiredSettings } from "../../server/src/providers/required-settings.ts";
+import { describeServerSetup } from "../../server/src/providers/server-setup.ts";
 
-/** Only settings without which a provider is disabled: its key, or the URL of its servers. */
-function requiredSettings(schema: z.ZodObject): { name: string; description: string; secret: boolean }[] {
-  const missing = schema.safeParse({}).error?.issues.map(({ path }) => String(path[0])) ?? [];
-  const { properties = {} } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
-  return [...new Set(missing)].map((name) => ({
+function describeSettings({ env }: Pick<Provider, "env">): { name: string; description: string; secret: boolean }[] {
+  const { properties = {} } = z.toJSONSchema(env, { io: "input", unrepresentable: "any" });
+  return requiredSettings({ env }).map((name) => ({
     name,
     description: (properties[name] as { description?: string }).description ?? "",
     secret: /KEY|TOKEN|SECRET/.test(name),
@@ -34,16 +34,17 @@ export function generateProviderList(): string {
       ? [
           {
             ...{ id, name: profile.name, unlocks: profile.unlocks, key_page: profile.keyPage ?? null },
-            settings: requiredSettings(env as z.ZodObject),
+            settings: describeSettings({ env }),
             offers: listOffers(offers),
+            setup: describeServerSetup(requiredSettings({ env })),
           },
         ]
       : [],
   );
-  const entries = list.map(({ settings, offers, ...entry }) => {
-    const fields = JSON.stringify(entry).slice(0, -1);
-    const lines = offers.map((offer) => `    ${JSON.stringify(offer)}`).join(",\n");
-    return `  ${fields},"settings":${JSON.stringify(settings)},"offers":[\n${lines}\n  ]}`;
+  const toLines = (rows: readonly object[]) => rows.map((row) => `    ${JSON.stringify(row)}`).join(",\n");
+  const entries = list.map(({ settings, offers, setup, ...entry }) => {
+    const fields = `${JSON.stringify(entry).slice(0, -1)},"settings":${JSON.stringify(settings)}`;
+    return `  ${fields},"offers":[\n${toLines(offers)}\n  ],"server_setup":[\n${toLines(setup)}\n  ]}`;
   });
   return `[\n${entries.join(",\n")}\n]\n`;
 }

@@ -13,6 +13,8 @@ export type ListedProvider = {
   key_page: string | null;
   /** Gesso's own prices, in US dollars per unit of `per`. Those of a running server may differ. */
   offers: PricedOffer[];
+  /** What the operator of a server does with the key, by platform. `file`: null for commands. */
+  server_setup: { platform: string; where: string; steps: { file: string | null; lines: string }[] }[];
 };
 /** `price`: null if it is unknown, a bound with `at_most`. */
 export type PricedOffer = { task: string; model: string; price: number | null; per: string; at_most: boolean };

@@ -3,6 +3,7 @@
 
 import { readProviderFailure } from "../providers/call-provider.ts";
 import type { EnabledProvider, Provider, ProviderContext, SendRequest } from "../providers/provider.ts";
+import { requiredSettings } from "../providers/required-settings.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { ProviderCheck } from "./report.ts";
 
@@ -73,12 +74,6 @@ export const checkDisabledProvider = ({ provider, reason, isMisconfigured }: Dis
 const modelsWith = ({ offers }: Provider, upstreamModel: string) => [
   ...new Set(offers.filter((offer) => offer.upstreamModel === upstreamModel).map(({ model }) => model)),
 ];
-
-/** The required settings of a provider; the first one is its key or URL. */
-function requiredSettings({ env }: Provider): string[] {
-  const missing = env.safeParse({}).error?.issues.map(({ path }) => String(path[0] ?? "")) ?? [];
-  return [...new Set(missing.filter((name) => name !== ""))];
-}
 
 function describeFailure(thrown: unknown, provider: Provider): Pick<ProviderCheck, "key" | "message" | "fix"> {
   const { status, cause } = readProviderFailure(thrown);
