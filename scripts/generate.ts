@@ -10,7 +10,6 @@ import { generateApiReference } from "./generate/api-reference.ts";
 import { generateCliOperations } from "./generate/cli-operations.ts";
 import { generateClient } from "./generate/client.ts";
 import { generateConsoleOperations } from "./generate/console-operations.ts";
-import { generateConsoleProviders } from "./generate/console-providers.ts";
 import { generateDashboards } from "./generate/dashboards.ts";
 import { generateErrorsPage } from "./generate/errors.ts";
 import { generateManagementForms } from "./generate/management-forms.ts";
@@ -24,6 +23,7 @@ import { generateFromDatabase } from "./generate/sql-statements.ts";
 import { generateThreatsPage } from "./generate/threats.ts";
 
 const contract = generateOpenApi(operations);
+const providerList = generateProviderList();
 const fromDatabase = await generateFromDatabase().catch((error: Error) => {
   console.log(error.message);
   process.exit(1);
@@ -35,7 +35,7 @@ const GENERATED_FILES: Record<string, string> = {
   "docs/reference/errors.md": generateErrorsPage(),
   "docs/reference/metrics.md": generateMetricsPage(),
   "docs/reference/settings.md": generateSettingsPage(),
-  "dev/src/generated/providers.json": generateProviderList(),
+  "dev/src/generated/providers.json": providerList,
   "docs/reference/provider-offers.md": generateProviderOffers(),
   "docs/reference/threats.md": generateThreatsPage(),
   "docs/reference/parameters.md": generateParameterSupport(),
@@ -45,7 +45,7 @@ const GENERATED_FILES: Record<string, string> = {
   ".env.example": generateEnvExample(),
   ...fromDatabase,
   "console/src/generated/operations.json": generateConsoleOperations(contract),
-  "console/src/generated/providers.json": generateConsoleProviders(),
+  "console/src/generated/providers.json": providerList,
   "console/src/generated/management.json": generateManagementForms(contract),
   "cli/src/generated/operations.json": generateCliOperations(contract),
   ...generateClient(contract),

@@ -78,6 +78,7 @@ export const NAMED_COMMANDS: NamedCommand[] = [
 /** Commands written by hand, and the operations that they serve. */
 export const HAND_WRITTEN: Record<string, string> = {
   "runs.events": "runs watch",
+  "system.connectProvider": "providers connect",
   "webhooks.trigger": "webhooks trigger",
 };
 

@@ -9,6 +9,7 @@ import { logTail } from "./log-tail.ts";
 import type { ManagedProcess } from "./managed-process.ts";
 import { allocatePorts, type PortPlan } from "./port-plan.ts";
 import { freePort } from "./ports.ts";
+import { HANDED_KEY_FILE } from "./providers/handed-key.ts";
 import {
   loadProviderChoice,
   nameProviders,
@@ -168,6 +169,7 @@ function serverEnvironment(
     ALLOW_WEAK_ISOLATION: process.env.ALLOW_WEAK_ISOLATION || "true",
     // A receiver that is being developed runs on the same machine.
     WEBHOOK_ALLOW_LOOPBACK: process.env.WEBHOOK_ALLOW_LOOPBACK || "true",
+    DEV_CONNECT_FILE: join(dataDir, HANDED_KEY_FILE),
     // Development accepts every LoRA name, so that all features of the API work without configuration.
     LORA_NAMES: process.env.LORA_NAMES || "*",
     ...catalogueSetting(),

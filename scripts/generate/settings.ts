@@ -28,6 +28,7 @@ const TITLES: Record<keyof typeof environmentSchemas, string> = {
   LogEnv: "Logging",
   MetricsEnv: "Metrics",
   TracingEnv: "Traces",
+  ConnectEnv: "Development",
   CrashPointEnv: "Tests",
 };
 

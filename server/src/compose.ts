@@ -18,6 +18,7 @@ import { connectDatabase, directUrlOf } from "./db/connect.ts";
 import { readInstallationFigures } from "./db/installation-figures.ts";
 import { openSnapshot } from "./db/snapshot.ts";
 import { createInstallationCheck } from "./doctor/check-installation.ts";
+import { checkProvider } from "./doctor/check-provider.ts";
 import { createEngineAdmin } from "./engine/engine-admin.ts";
 import { createEngineClient } from "./engine/engine-client.ts";
 import type { WorkerDependencies } from "./engine/worker.ts";
@@ -36,6 +37,7 @@ import { createAdmission } from "./http/admission.ts";
 import { createClientAddresses } from "./http/client-address.ts";
 import type { RunApiServices } from "./http/http-services.ts";
 import { callbackPath, createCallbackSigner } from "./http/provider-callbacks.ts";
+import type { ProviderConnections } from "./library/connect-provider.ts";
 import { createExhaustedBudgetLog } from "./money/exhausted-budget-log.ts";
 import { createCrashPoint } from "./observe/crash-points.ts";
 import { observeInstallation } from "./observe/installation-gauges.ts";
@@ -47,6 +49,7 @@ import { createIpRangeMatcher, isPrivateIp } from "./outbound/ip-ranges.ts";
 import { createOutboundHttp } from "./outbound/outbound-http.ts";
 import { postBytes } from "./outbound/post-bytes.ts";
 import { createProcessSockets } from "./outbound/process-sockets.ts";
+import { createProviderHttpClient } from "./outbound/provider-http-client.ts";
 import { trustedFetch } from "./outbound/trusted-fetch.ts";
 import { trustedHttpGet } from "./outbound/trusted-http-get.ts";
 import { parseAllowedLoras } from "./runs/accept/custom-models.ts";
@@ -189,6 +192,20 @@ function composeInstallationCheck(config: Config, decoders: DecoderPool, clock: 
   return { findClientAddress: find, checkInstallation: createInstallationCheck(installation, { clock }) };
 }
 
+/** A client of its own, without traces: the request that checks a key has it in a header. */
+const composeConnections = (config: Config, clock: Clock): ProviderConnections => ({
+  file: config.DEV_CONNECT_FILE,
+  configure: config.configureProvider,
+  async check(enabled) {
+    const httpClient = createProviderHttpClient(clock);
+    try {
+      return await checkProvider(enabled, httpClient.send, clock);
+    } finally {
+      await httpClient.close();
+    }
+  },
+});
+
 const composeCallbacks = (config: Config, signer: ReturnType<typeof createCallbackSigner>): ProviderCallbacks => ({
   isPublicUrlReachable: config.PUBLIC_URL_IS_REACHABLE ?? isPubliclyReachable(config.PUBLIC_URL),
   signUrl: (provider, attempt) => `${config.PUBLIC_URL}${callbackPath({ provider, ...attempt }, signer)}`,
@@ -212,6 +229,7 @@ const composeQueries = <Services extends RunApiServices, Provided>(
   listInvocations: createEngineAdmin(config.RESTATE_ADMIN_URL).listInvocations,
   deadlineSeconds: services.settings.timeouts.deadlineSeconds,
   providerIds: services.providers.enabled.map(({ provider }) => provider.id),
+  connections: composeConnections(config, services.clock),
 });
 
 /** The service that sends webhooks, with a span for each request of a traced run. */

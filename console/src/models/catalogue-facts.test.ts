@@ -1,10 +1,9 @@
 import type { CatalogueOffer, ModelCatalogue } from "@gesso/client";
 import { describe, expect, it } from "vitest";
+import { formatPrice, formatUnit } from "../parts/offer-words.ts";
 import {
   describeModel,
   describeTrouble,
-  formatPrice,
-  formatUnit,
   listGroups,
   listProviders,
   listTroubles,

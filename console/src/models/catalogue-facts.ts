@@ -1,7 +1,6 @@
 // What the Models page says about the catalogue: kinds of work, providers in order, prices, and what is wrong with an
 // offer.
 import type { CatalogueOffer, ModelCatalogue } from "@gesso/client";
-import { formatMoney } from "../format/money.ts";
 import { formatClock } from "../format/time.ts";
 import { text } from "../text/text.ts";
 
@@ -41,8 +40,6 @@ export const leadingOffer = ({ offers }: CatalogueModel): CatalogueOffer =>
 
 export const listTasks = ({ offers }: CatalogueModel): string[] => [...new Set(offers.map(({ task }) => task))];
 
-export const taskLabel = (task: string): string => (text.models.tasks as Record<string, string>)[task] ?? task;
-
 /** What people call it, and its description, or else the operations that use it. */
 export function describeModel(each: CatalogueModel, tasks: ModelCatalogue["tasks"]): string {
   const { model, description, display_name, stands_for } = each;
@@ -58,15 +55,6 @@ export function providersInOrder(model: CatalogueModel): string[] {
   const used = model.offers.filter((offer) => offer.task === task && offer.lifecycle.state !== "retired");
   return [...new Set(used.map(({ provider }) => provider))];
 }
-
-export function formatPrice({ price, at_most }: Pick<CatalogueOffer, "price" | "at_most">): string {
-  if (price === null) return text.models.unknownPrice;
-  if (price === 0) return text.models.free;
-  return at_most ? text.models.atMost(formatMoney(price)) : formatMoney(price);
-}
-
-export const formatUnit = ({ price, per }: Pick<CatalogueOffer, "price" | "per">): string =>
-  price ? ((text.models.per as Record<string, string>)[per] ?? per) : "";
 
 export const formatSpeed = ({ latency }: CatalogueOffer): string =>
   (text.models.speeds as Record<string, string>)[latency] ?? latency;

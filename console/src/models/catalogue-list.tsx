@@ -1,10 +1,12 @@
 // The models of the installation as rows that open to show their offers.
 import type { Run } from "@gesso/client";
 import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { Box } from "lucide-react";
 import { useMemo } from "react";
 import { previewRunsQuery } from "../api/models.ts";
 import { catalogueQuery } from "../api/queries.ts";
+import { buttonClass } from "../parts/button-class.ts";
 import { EmptyState } from "../parts/empty-state.tsx";
 import { ErrorNotice } from "../parts/error-notice.tsx";
 import { Notice } from "../parts/notice.tsx";
@@ -42,7 +44,15 @@ export function CatalogueList({ group, isByPrice }: { group: string; isByPrice: 
     <>
       {isSandboxOnly && (
         <div className={styles.notice}>
-          <Notice kind="info" title={text.models.sandboxOnly}>
+          <Notice
+            kind="info"
+            title={text.models.sandboxOnly}
+            actions={
+              <Link to="/system" className={buttonClass({ size: "s" })}>
+                {text.models.connectProvider}
+              </Link>
+            }
+          >
             {text.models.sandboxNext}
           </Notice>
         </div>

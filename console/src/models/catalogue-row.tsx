@@ -3,18 +3,16 @@ import type { Run } from "@gesso/client";
 import { Box, TriangleAlert } from "lucide-react";
 import { useState } from "react";
 import { Icon } from "../parts/icon.tsx";
+import { formatPrice, formatUnit, taskLabel } from "../parts/offer-words.ts";
 import { tileUrlOf } from "../parts/thumbnails.ts";
 import { text } from "../text/text.ts";
 import {
   type CatalogueModel,
-  formatPrice,
   formatSpeed,
-  formatUnit,
   leadingOffer,
   listTasks,
   listTroubles,
   providersInOrder,
-  taskLabel,
 } from "./catalogue-facts.ts";
 import { ModelDetails } from "./model-details.tsx";
 import styles from "./models-page.module.css";

@@ -1,8 +1,8 @@
 // System, for operators: whether the installation works, its providers and its checks. It shows numbers, no content.
 import { GessoError, type SystemReport } from "@gesso/client";
-import { queryOptions, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { CircleCheck, CircleMinus, CircleX, Download, RefreshCw, ShieldX, TriangleAlert } from "lucide-react";
-import { client } from "../api/client.ts";
+import { systemQuery } from "../api/system.ts";
 import { formatDuration } from "../format/time.ts";
 import { Button } from "../parts/button.tsx";
 import { classNames } from "../parts/class-names.ts";
@@ -14,8 +14,7 @@ import { saveBlob } from "../parts/save-blob.ts";
 import { useNow } from "../parts/use-now.ts";
 import { TopBar } from "../shell/top-bar.tsx";
 import { text } from "../text/text.ts";
-import { ConnectProviders } from "./connect-providers.tsx";
-import { ProviderTable } from "./provider-table.tsx";
+import { ProviderList } from "./provider-list.tsx";
 import { SystemFigures } from "./system-figures.tsx";
 import styles from "./system-page.module.css";
 import { formatUptime } from "./uptime.ts";
@@ -76,9 +75,8 @@ function Report({ report }: { report: SystemReport }) {
           <h2 id="providers">{words.providers}</h2>
           <span className={styles.caption}>{words.providersNote}</span>
         </div>
-        <ProviderTable providers={report.providers} />
+        <ProviderList report={report} />
       </section>
-      <ConnectProviders off={report.providers.filter(({ key }) => key === "off").map(({ name }) => name)} />
       <section aria-labelledby="checks">
         <div className={styles.head}>
           <h2 id="checks">{words.checks}</h2>
@@ -137,13 +135,3 @@ function CheckList({ checks }: { checks: SystemReport["checks"] }) {
     </ul>
   );
 }
-
-const POLL_MS = 15_000;
-
-/** The state of the installation, read again every 15 s while the page is open. */
-const systemQuery = queryOptions({
-  queryKey: ["system"],
-  queryFn: async () => client.system.get(),
-  refetchInterval: POLL_MS,
-  retry: false,
-});

@@ -53,7 +53,8 @@ export const modelsText = {
   successor: (name: string) => `successor: ${name}`,
   sandboxOnly: "Only the sandbox is enabled.",
   sandboxNext:
-    "It draws images offline, and every model is simulated. To use real models, run gesso providers connect fal beside gesso dev. On a server, set the API key of a provider and restart Gesso.",
+    "It draws images offline, and every model is simulated. To use real models, connect a provider. Operators find all of them under System, with what each unlocks and where its key comes from.",
+  connectProvider: "Connect a provider",
   empty: "No provider is enabled",
   emptyNext: "Set the API key of a provider and restart Gesso. Its models appear here with their prices.",
   tryIt: (model: string) => `Make with ${model}`,

@@ -34,7 +34,7 @@ export type Tab = {
 type Client = ReturnType<typeof createClient>;
 
 /** What pages and tests need of an installation, shared or not. */
-type ConsoleInstallation = Pick<Installation, "url" | "key" | "operatorKey" | "query" | "stop">;
+export type ConsoleInstallation = Pick<Installation, "url" | "key" | "operatorKey" | "query" | "stop">;
 
 export type ConsoleBrowser<Environment = ConsoleInstallation> = {
   environment: Environment;
@@ -66,7 +66,8 @@ export async function startOwnConsoleBrowser(
   return openConsoleBrowser({ ...environment, operatorKey: environment.key });
 }
 
-async function openConsoleBrowser<Environment extends ConsoleInstallation>(
+/** The console of an installation that the caller has started. Closing the browser stops the installation. */
+export async function openConsoleBrowser<Environment extends ConsoleInstallation>(
   environment: Environment,
 ): Promise<ConsoleBrowser<Environment>> {
   const browser = await connectBrowser();

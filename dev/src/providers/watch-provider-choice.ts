@@ -1,5 +1,6 @@
-// Notices that `gesso providers` has changed the choice of providers of a running `gesso dev`.
+// Notices that `gesso providers` or the console has changed the choice of providers of a running `gesso dev`.
 import { watch } from "node:fs";
+import { HANDED_KEY_FILE, takeHandedKey } from "./handed-key.ts";
 import { loadProviderChoice, PROVIDER_CHOICE_FILE, providerEnvironment } from "./provider-choice.ts";
 
 /** `next` resolves once for each change of what the server would start with. */
@@ -9,12 +10,16 @@ export function watchProviderChoice(dataDir: string): { next(): Promise<void>; c
   let waiting = Promise.withResolvers<void>();
   // The directory, not the file: a new file replaces the old one.
   const watcher = watch(dataDir, (_event, name) => {
+    // What it saves is another event.
+    if (name === HANDED_KEY_FILE) takeHandedKey(dataDir);
     if (name !== PROVIDER_CHOICE_FILE) return;
     const now = read();
     if (now === last) return;
     last = now;
     waiting.resolve();
   });
+  // Left there before the directory was watched.
+  takeHandedKey(dataDir);
   return {
     async next() {
       await waiting.promise;

@@ -42,7 +42,7 @@ export type SourceFields = {
 export type RunType = "background-removal" | "character-generation" | "combine" | "describe" | "extract" | "generative-remove" | "image-edit" | "image-generation" | "mask-edit" | "mask-upload" | "prompt-enhancement" | "reference-generation" | "reframe" | "segment" | "upload" | "upscale" | "variation" | "video-generation" | (string & {});
 
 /** Code of an error. A newer server can add more. */
-export type ErrorCode = "ambiguous_credentials" | "asset_expired" | "asset_not_found" | "asset_unavailable" | "authentication_required" | "canceled_by_user" | "concurrency_limit_reached" | "confirmation_required" | "conflict" | "content_refused" | "cross_site_request" | "dependency_unavailable" | "event_position_lost" | "frame_unavailable" | "headers_too_large" | "idempotency_in_progress" | "idempotency_key_invalid" | "idempotency_key_reused" | "image_animated_not_supported" | "image_too_many_pixels" | "image_too_small" | "image_undecodable" | "insufficient_credits" | "insufficient_scope" | "internal_error" | "invalid_api_key" | "invalid_cursor" | "invalid_json" | "invalid_token" | "login_too_old" | "mask_mismatch" | "method_not_allowed" | "model_not_found" | "model_unavailable" | "output_not_found" | "payload_too_large" | "permission_denied" | "price_unknown" | "prompt_not_found" | "provider_error" | "provider_outcome_unknown" | "provider_output_invalid" | "provider_rejected_input" | "provider_timeout" | "rate_limited" | "request_timeout" | "route_not_found" | "run_canceled" | "run_deleted" | "run_not_cancelable" | "run_not_found" | "run_not_ready" | "run_not_repeatable" | "run_timeout" | "service_overloaded" | "session_required" | "sign_in_code_invalid" | "sign_in_failed" | "source_fetch_failed" | "source_not_image" | "source_run_failed" | "source_too_large" | "spend_limit_reached" | "storage_failed" | "storage_quota_exceeded" | "sync_timeout" | "tenant_suspended" | "token_expired" | "too_many_parts" | "tree_too_deep" | "unsupported_content_encoding" | "unsupported_image_format" | "unsupported_media_type" | "unsupported_parameter" | "url_not_allowed" | "validation_error" | "webhook_url_not_allowed" | (string & {});
+export type ErrorCode = "ambiguous_credentials" | "asset_expired" | "asset_not_found" | "asset_unavailable" | "authentication_required" | "canceled_by_user" | "concurrency_limit_reached" | "confirmation_required" | "conflict" | "content_refused" | "cross_site_request" | "dependency_unavailable" | "event_position_lost" | "frame_unavailable" | "headers_too_large" | "idempotency_in_progress" | "idempotency_key_invalid" | "idempotency_key_reused" | "image_animated_not_supported" | "image_too_many_pixels" | "image_too_small" | "image_undecodable" | "insufficient_credits" | "insufficient_scope" | "internal_error" | "invalid_api_key" | "invalid_cursor" | "invalid_json" | "invalid_token" | "key_belongs_in_settings" | "login_too_old" | "mask_mismatch" | "method_not_allowed" | "model_not_found" | "model_unavailable" | "output_not_found" | "payload_too_large" | "permission_denied" | "price_unknown" | "prompt_not_found" | "provider_error" | "provider_outcome_unknown" | "provider_output_invalid" | "provider_rejected_input" | "provider_timeout" | "rate_limited" | "request_timeout" | "route_not_found" | "run_canceled" | "run_deleted" | "run_not_cancelable" | "run_not_found" | "run_not_ready" | "run_not_repeatable" | "run_timeout" | "service_overloaded" | "session_required" | "sign_in_code_invalid" | "sign_in_failed" | "source_fetch_failed" | "source_not_image" | "source_run_failed" | "source_too_large" | "spend_limit_reached" | "storage_failed" | "storage_quota_exceeded" | "sync_timeout" | "tenant_suspended" | "token_expired" | "too_many_parts" | "tree_too_deep" | "unsupported_content_encoding" | "unsupported_image_format" | "unsupported_media_type" | "unsupported_parameter" | "unusable_provider_key" | "url_not_allowed" | "validation_error" | "webhook_url_not_allowed" | (string & {});
 
 /** Permission of a key or token: a resource with read, write or both. */
 export type Scope = "*" | "*:read" | `${"agents" | "audit" | "catalogue" | "content" | "events" | "images" | "keys" | "members" | "models" | "prompts" | "provenance" | "runs" | "tenants" | "tokens" | "usage" | "videos" | "webhooks"}:${"read" | "write" | "*"}`;
@@ -320,6 +320,31 @@ export type CharacterGeneration = {
   /** Error code, if the run failed or the request was refused */
   code?: ErrorCode;
   details?: Record<string, unknown>;
+};
+
+/** API response: ConnectedProvider */
+export type ConnectedProvider = {
+  /** ID of the provider */
+  provider: string;
+  /** Whether the provider accepted the key. false: it has no free request that needs it */
+  checked: boolean;
+  /** What the check found */
+  message: string;
+  /** What you can do about it. null if nothing is to be done */
+  fix: string | null;
+  /** Whether this process used the same key already. false: the server starts again now */
+  in_use: boolean;
+  /** What the provider can do here, with its prices */
+  offers: Array<{
+      task: string;
+      model: string;
+      /** US dollars per unit of `per`. null: unknown */
+      price: number | null;
+      /** image, megapixel, second or call */
+      per: string;
+      /** Whether `price` is a bound */
+      at_most: boolean;
+    }>;
 };
 
 /** API response: Description */
@@ -1546,6 +1571,8 @@ export type SystemReport = {
       /** Time until which Gesso sends no job to at least one model of it, after failures. null: not now */
       open_until: string | null;
     }>;
+  /** Whether `system.connectProvider` can connect a provider: in `gesso dev`. Elsewhere keys are settings */
+  takes_provider_keys: boolean;
   queue: {
       /** Runs that have not started */
       waiting: number;

@@ -13,6 +13,7 @@ type SecretSettings = {
   S3_SECRET_ACCESS_KEY?: string | undefined;
   FETCHER_TOKEN?: string | undefined;
   WEBHOOK_ALLOW_LOOPBACK: boolean;
+  DEV_CONNECT_FILE?: string | undefined;
 };
 type WeakSetting = { name: keyof SecretSettings; message: string };
 
@@ -58,6 +59,16 @@ export function findWeakProductionSettings(settings: SecretSettings): WeakSettin
           },
         ]
       : []),
+    ...(settings.DEV_CONNECT_FILE === undefined
+      ? []
+      : [
+          {
+            name: "DEV_CONNECT_FILE" as const,
+            message:
+              "for gesso dev only, and other machines can reach this server (HOST or PUBLIC_URL is not a loopback " +
+              "address): it would write keys of providers that are sent to it. Remove it",
+          },
+        ]),
     ...generated("GESSO_SECRET", [settings.GESSO_SECRET]),
     ...generated("GESSO_ACCEPTED_SECRETS", settings.GESSO_ACCEPTED_SECRETS),
     ...generated("FETCHER_TOKEN", [settings.FETCHER_TOKEN]),

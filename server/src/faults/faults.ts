@@ -181,6 +181,11 @@ export const faults = {
     passes: "perhaps",
   },
   sync_timeout: { status: 504, message: "The run is still in progress. Read it by its ID later.", isRetryable: true },
+  unusable_provider_key: { status: 422, message: "The provider's key does not work. Nothing was saved. See details." },
+  key_belongs_in_settings: {
+    status: 409,
+    message: "Keys of providers are settings of this server. Add the lines of details.setup and restart it.",
+  },
   provider_error: {
     status: 502,
     message: "The provider failed to process the job. Create the run again.",
@@ -268,6 +273,9 @@ const detailedMessages: Partial<Record<FaultCode, DetailedMessage>> = {
     factor !== undefined &&
     `Enlarged ${factor} times, the image would have ${width}x${height} pixels. The maximum is 50 megapixels and 16,384 pixels per side. Use a smaller factor or a smaller image.`,
   mask_mismatch: describeMaskMismatch,
+  unusable_provider_key: ({ provider, key, reason }) =>
+    provider !== undefined &&
+    `${key === "refused" ? `${provider} refused the key` : `The key of ${provider} was not checked`}: ${reason}. Nothing was saved.`,
   provider_rejected_input: (details) => details.reason === "mask_mismatch" && describeMaskMismatch(details),
   storage_failed: ({ reason, max_bytes, setting }) => {
     if (reason === "disk_full")

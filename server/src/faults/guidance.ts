@@ -167,10 +167,7 @@ export const faultGuidance: Record<FaultCode, { when: string; fix: string }> = {
     when: "The body or a file is larger than allowed. `details.max_bytes` has the limit where it is known.",
     fix: "Send a smaller image, or a URL instead of base64.",
   },
-  too_many_parts: {
-    when: "A multipart form has more than 64 fields or 12 files.",
-    fix: "Send fewer parts.",
-  },
+  too_many_parts: { when: "A multipart form has more than 64 fields or 12 files.", fix: "Send fewer parts." },
   headers_too_large: {
     when: "The request headers together exceed the limit of the server.",
     fix: "Send fewer or shorter headers. Cookies are the usual cause.",
@@ -197,14 +194,8 @@ export const faultGuidance: Record<FaultCode, { when: string; fix: string }> = {
     when: "The image has more than 50 megapixels, or a side is longer than 16,384 pixels.",
     fix: "Resize the image first.",
   },
-  image_too_small: {
-    when: "A side of the image is shorter than 16 pixels.",
-    fix: "Use a larger image.",
-  },
-  image_animated_not_supported: {
-    when: "The PNG or WebP has more than one frame.",
-    fix: "Send a single frame.",
-  },
+  image_too_small: { when: "A side of the image is shorter than 16 pixels.", fix: "Use a larger image." },
+  image_animated_not_supported: { when: "The PNG or WebP has more than one frame.", fix: "Send a single frame." },
   mask_mismatch: {
     when: "The aspect ratio of the mask differs from that of the image by more than 1 %. `details` has both sizes.",
     fix: "Export the mask in the shape of the image. Gesso scales a mask of another size.",
@@ -356,6 +347,16 @@ export const faultGuidance: Record<FaultCode, { when: string; fix: string }> = {
   provider_error: {
     when: "The provider reported a failure, and no other offer could take the job.",
     fix: "Create the run again. You do not pay for the failed run.",
+  },
+  unusable_provider_key: {
+    when:
+      "The provider refused the key, or Gesso could not check it; `details.key` is `refused`, `unknown` or `off`, and " +
+      "`details.reason` says why.",
+    fix: "Copy the key again from the page of the provider. `details.fix` names what else may help.",
+  },
+  key_belongs_in_settings: {
+    when: "`system.connectProvider` was called on a server that `gesso dev` did not start.",
+    fix: "Add the lines of `details.setup`, as the console shows them, and restart the server.",
   },
   provider_rejected_input: {
     when: "The provider refused the parameters or images. `details.reason` says why, for example `nothing_found`.",

@@ -7,13 +7,16 @@ import { readInstallationLoad } from "../db/runs/open-run-counts.ts";
 import { listOffers } from "../providers/resolve-model.ts";
 import type { Runtime } from "../runs/core/runtime.ts";
 import type { ProviderRegistry } from "../runs/offers/provider-registry.ts";
+import type { ProviderConnections } from "./connect-provider.ts";
 
-export type SystemDependencies = Pick<Runtime, "clock"> & { providers: ProviderRegistry } & {
+export type SystemDependencies = Pick<Runtime, "clock"> & {
+  providers: ProviderRegistry;
+  connections: Pick<ProviderConnections, "file">;
   checkInstallation(): Promise<SystemChecks>;
 };
 
 export async function reportSystem(
-  { checkInstallation, providers, clock }: SystemDependencies,
+  { checkInstallation, providers, connections, clock }: SystemDependencies,
   { database }: Pick<RequestContext, "database">,
 ): Promise<SystemReport> {
   const [checks, load] = await Promise.all([checkInstallation(), readInstallationLoad(database)]);
@@ -28,6 +31,7 @@ export async function reportSystem(
   return {
     ...checks,
     providers: checks.providers.map((provider) => ({ ...provider, open_until: openUntil(provider.name) })),
+    takes_provider_keys: connections.file !== undefined,
     queue: {
       waiting: load.waiting,
       processing: load.processing,

@@ -58,6 +58,7 @@ export { listRuns } from "./runs/list.ts";
 export { getRunProvenance } from "./runs/provenance.ts";
 export { getRunTree } from "./runs/tree.ts";
 export { updateRun } from "./runs/update.ts";
+export { connectProviderToDev } from "./system/connect-provider.ts";
 export { getSystem } from "./system/get.ts";
 export { createTenant } from "./tenants/create.ts";
 export { deleteTenant } from "./tenants/delete.ts";

@@ -146,6 +146,7 @@ describe("a server that other machines can reach", () => {
   const BAD: [name: string, value: string, secretPart?: string][] = [
     ["GESSO_API_KEY", generateApiKey()],
     ["WEBHOOK_ALLOW_LOOPBACK", "true"],
+    ["DEV_CONNECT_FILE", "/tmp/handed-key.json"],
     ["GESSO_SECRET", "short-7f3a"],
     ["GESSO_SECRET", "x".repeat(32)],
     ["GESSO_SECRET", "changeme-changeme-changeme-changeme"],
@@ -165,7 +166,7 @@ describe("a server that other machines can reach", () => {
   const NAMED = BAD.map(([name, value, part = value], index) => [index + 1, name, value, part] as const);
 
   it.each(NAMED)("refuses bad configuration %i: %s is named, and its value is not printed", (_, name, value, part) => {
-    expect(BAD).toHaveLength(17);
+    expect(BAD).toHaveLength(18);
     for (const reachable of [PRODUCTION, { ...PRODUCTION, PUBLIC_URL: "http://127.0.0.1:7788", HOST: "0.0.0.0" }]) {
       const message = errorOf({ ...reachable, [name]: value });
       expect(message).toContain(`${name}: `);

@@ -20,6 +20,7 @@ import { BodyBudgetEnv } from "../http/body-budget.ts";
 import { CorsEnv } from "../http/cors.ts";
 import { LoadSheddingEnv } from "../http/load-shedding.ts";
 import { McpEnv } from "../http/mcp/confirm-cost.ts";
+import { type ConfiguredProvider, ConnectEnv } from "../library/connect-provider.ts";
 import { CrashPointEnv } from "../observe/crash-points.ts";
 import { LogEnv } from "../observe/log.ts";
 import { MetricsEnv } from "../observe/metrics.ts";
@@ -88,6 +89,7 @@ export const environmentSchemas = {
   LogEnv,
   MetricsEnv,
   TracingEnv,
+  ConnectEnv,
   CrashPointEnv,
 };
 
@@ -113,6 +115,7 @@ const Env = z
     ...LogEnv.shape,
     ...MetricsEnv.shape,
     ...TracingEnv.shape,
+    ...ConnectEnv.shape,
     ...CrashPointEnv.shape,
   })
   .superRefine(({ WORKER_HOST, RESTATE_IDENTITY_KEYS }, context) => {
@@ -141,7 +144,7 @@ const Env = z
 
 type EnvironmentSettings = z.output<typeof Env>;
 export type Config = EnvironmentSettings &
-  Pick<ConfigurationReport, "catalogue" | "disabledProviders"> & { providers: EnabledProvider[] };
+  Pick<ConfigurationReport, "catalogue" | "disabledProviders" | "configureProvider"> & { providers: EnabledProvider[] };
 
 /**
  * A disabled provider and the reason. `isMisconfigured`: some of its settings are set, so it was meant to be enabled.
@@ -157,6 +160,8 @@ export type ConfigurationReport = {
   catalogue: { path: string; exists: boolean; problems: string[] };
   enabledProviders: EnabledProvider[];
   disabledProviders: DisabledProvider[];
+  /** What a provider would be with further settings. Undefined if gesso.yaml disables it. */
+  configureProvider(id: string, settings: Record<string, string>): ConfiguredProvider | undefined;
 };
 
 type Environment = Record<string, string | undefined>;
@@ -206,7 +211,18 @@ export function inspectConfiguration(environment?: Environment): ConfigurationRe
     },
     enabledProviders: live,
     disabledProviders: off,
+    configureProvider(id, given) {
+      const provider = applied.providers.find((each) => each.id === id);
+      return provider && parseProvider(provider, { ...env, ...given });
+    },
   };
+}
+
+function parseProvider(provider: Provider, env: Environment): ConfiguredProvider {
+  const { data, error } = provider.env.safeParse(env);
+  return error
+    ? { invalid: error.issues.map(({ path }) => String(path[0] ?? "")) }
+    : { enabled: { provider, env: data } };
 }
 
 /** One sentence per missing or invalid setting, and per file of a setting that cannot be used. */
@@ -307,11 +323,14 @@ export function readDatabaseConfig(environment?: Environment) {
 }
 
 export function readConfig(environment?: Environment): Config {
-  const { settings, missing, catalogue, enabledProviders, disabledProviders } = inspectConfiguration(environment);
+  const { settings, missing, enabledProviders, ...rest } = inspectConfiguration(environment);
+  const { catalogue, disabledProviders, configureProvider } = rest;
   const wrong = [
     ...(settings ? [] : ["The configuration is incomplete:", ...missing]),
     ...(catalogue.problems.length > 0 ? ["The catalogue is invalid:", ...catalogue.problems] : []),
   ];
   if (!settings || wrong.length > 0) throw configurationError(wrong);
-  return Object.freeze({ ...settings, providers: enabledProviders, disabledProviders, catalogue });
+  return Object.freeze({
+    ...{ ...settings, providers: enabledProviders, disabledProviders, configureProvider, catalogue },
+  });
 }

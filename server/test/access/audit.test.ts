@@ -7,6 +7,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { JsonObject } from "../../src/contract/schemas/run.ts";
 import { operations } from "../../src/operations/all.ts";
+import type { FakeVendor } from "../fake-vendors/fake-vendor.ts";
+import { fakeFal } from "../fake-vendors/fal.ts";
 import { type ApiResponse, sendOverHttp } from "../support/api-caller.ts";
 import { createTestTenant, type TestTenant, TOKEN_REQUEST } from "../support/tenants.ts";
 import { startTestDatabase, type TestDatabase } from "../support/test-database.ts";
@@ -72,6 +74,10 @@ const REQUESTS: Record<string, (fixtures: Fixtures) => Promise<AuditedRequest>> 
   "models.delete": async ({ model }) => ({ params: { model_id: await model() } }),
   "models.grants.create": async ({ model }) => ({ params: { model_id: await model() }, body: { user_id: "maria" } }),
   "models.grants.delete": async ({ granted }) => ({ params: { model_id: await granted() }, query: "user_id=maria" }),
+  "system.connectProvider": async () => ({
+    params: { provider: "fal" },
+    body: { settings: { FAL_KEY: fakeFal.env(vendor).FAL_KEY } },
+  }),
   "tenants.create": async () => ({ body: { name: "Acme", owner_id: "ada" } }),
   "tenants.update": async ({ tenant }) => ({ params: { tenant_id: await tenant() }, body: { weight: 2 } }),
   "tenants.credit": async ({ tenant }) => ({ params: { tenant_id: await tenant() }, body: { amount: 5 } }),
@@ -91,7 +97,7 @@ const changing = operations.filter(
     http.method !== "GET" && !variantOf && !plan && !CONTENT.includes(name.split(".")[0]!),
 );
 
-let [database, api, operator] = [] as unknown as [TestDatabase, TestApi, TestTenant];
+let [database, api, operator, vendor] = [] as unknown as [TestDatabase, TestApi, TestTenant, FakeVendor];
 const storage = mkdtempSync(join(tmpdir(), "gesso-audit-"));
 
 beforeAll(async () => {
@@ -102,10 +108,14 @@ beforeAll(async () => {
     { url: "", query },
     { user_id: "olga", scopes: ["*", "tenants:*", "content:read"] },
   );
-  api = await startTestApi(database, { STORAGE_DIR: storage, REQUESTS_PER_MINUTE: "100000" });
+  vendor = await fakeFal.start();
+  const { FAL_KEY: _, ...addresses } = fakeFal.env(vendor);
+  const settings = { STORAGE_DIR: storage, REQUESTS_PER_MINUTE: "100000", ...addresses };
+  api = await startTestApi(database, { ...settings, DEV_CONNECT_FILE: join(storage, "handed-key.json") });
 });
 afterAll(async () => {
   await api?.close();
+  await vendor?.close();
   await database?.stop();
   rmSync(storage, { recursive: true, force: true });
 });

@@ -135,7 +135,15 @@ describe("another tenant's IDs", () => {
         "prompts.enhance",
       ],
       ...["provenance.verify", "runs.cancelAll", "runs.estimate"],
-      ...["system.get", "tenants.create", "tenants.list", "tokens.create", "usage.get", "webhooks.create"],
+      ...[
+        "system.connectProvider",
+        "system.get",
+        "tenants.create",
+        "tenants.list",
+        "tokens.create",
+        "usage.get",
+        "webhooks.create",
+      ],
       ...["webhooks.listeners.create", "webhooks.secret.rotate", "webhooks.trigger"],
     ]);
     expect(walked.length * 3).toBeGreaterThan(200);

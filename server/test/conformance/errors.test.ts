@@ -31,7 +31,7 @@ const CODES: Record<number, string[]> = {
   410: ["run_deleted", "asset_expired", "event_position_lost"],
   409: [
     ...["idempotency_in_progress", "run_not_ready", "source_run_failed", "run_not_cancelable", "run_canceled"],
-    ...["run_not_repeatable", "conflict"],
+    ...["run_not_repeatable", "conflict", "key_belongs_in_settings"],
   ],
   413: ["payload_too_large", "too_many_parts"],
   414: ["uri_too_long"],
@@ -41,7 +41,7 @@ const CODES: Record<number, string[]> = {
     ...["idempotency_key_reused", "image_undecodable", "image_too_many_pixels", "image_too_small", "mask_mismatch"],
     ...["image_animated_not_supported", "url_not_allowed", "webhook_url_not_allowed", "source_fetch_failed"],
     ...["source_too_large", "content_refused", "provider_rejected_input", "tree_too_deep", "output_not_found"],
-    ...["source_not_image", "frame_unavailable"],
+    ...["source_not_image", "frame_unavailable", "unusable_provider_key"],
   ],
   429: ["rate_limited", "concurrency_limit_reached", "quota_exceeded"],
   500: ["internal_error", "storage_failed"],

@@ -23,6 +23,7 @@ const resourceFactories: Record<string, (suite: Suite) => Promise<string>> = {
     await caller.post("/members", { user_id, role: "viewer" });
     return user_id;
   },
+  "/system/providers/{": async () => "fal",
   // A repeated request returns the deletion, with any name to confirm.
   "/tenants/{tenant_id}/deletion": async ({ caller }) => {
     const { id } = (await caller.post("/tenants", { name: "Acme", owner_id: "ada" })).body;
@@ -70,13 +71,14 @@ export const queryFor = (operationId: string): string => {
 };
 
 /**
- * Codes of valid requests for which there is nothing to do: no outcome is unknown, no event is set aside, and the
- * provider of the example is not enabled.
+ * Codes of valid requests for which there is nothing to do: no outcome is unknown, no event is set aside, the provider
+ * of the example is not enabled, and `gesso dev` did not start the server.
  */
 const REFUSED_BY_STATE: Readonly<Record<string, string>> = {
   "admin.settle": "conflict",
   "admin.skipEvent": "route_not_found",
   "admin.pause": "route_not_found",
+  "system.connectProvider": "key_belongs_in_settings",
 };
 
 /** Whether the response is the refusal that is expected of this operation. Most have none. */

@@ -2,6 +2,7 @@
 import { clients } from "./rows/clients.ts";
 import { consoleSection } from "./rows/console.ts";
 import { credentials } from "./rows/credentials.ts";
+import { development } from "./rows/development.ts";
 import { endUsers } from "./rows/end-users.ts";
 import { infrastructure } from "./rows/infrastructure.ts";
 import { money } from "./rows/money.ts";
@@ -19,5 +20,5 @@ import type { ThreatSection } from "./threat.ts";
 export const threatSections: ThreatSection[] = [
   ...[credentials, tenants, outbound, uploads, requests],
   ...[webhooks, storage, money, consoleSection, infrastructure, supplyChain, privacy],
-  ...[clients, endUsers],
+  ...[clients, endUsers, development],
 ];

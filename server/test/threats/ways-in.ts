@@ -55,7 +55,7 @@ export const operationsIn: Ways = {
   prompts: ["T64", "T77"],
   provenance: ["T43", "T126"],
   runs: ["T18", "T137", "T138", "T26", "T27", "T99", "T134"],
-  system: ["T118"],
+  system: ["T118", "T140"],
   tenants: ["T14", "T21"],
   tokens: ["T08", "T106", "T139"],
   usage: ["T18"],

@@ -32,6 +32,9 @@ export const SystemReport = z
         }),
       )
       .describe("All providers, as `gesso doctor` sees them"),
+    takes_provider_keys: z
+      .boolean()
+      .describe("Whether `system.connectProvider` can connect a provider: in `gesso dev`. Elsewhere keys are settings"),
     queue: z.object({
       waiting: z.int().describe("Runs that have not started"),
       processing: z.int().describe("Runs that have started and have not ended"),
@@ -45,6 +48,37 @@ export const SystemReport = z
   })
   .meta({ id: "SystemReport" });
 export type SystemReport = z.infer<typeof SystemReport>;
+
+const MAX_SETTING = 4096;
+
+/** Of `gesso providers`: the key of the provider, or the URLs of your own servers. */
+export const providerSettings = () =>
+  z
+    .record(z.string(), z.string().max(MAX_SETTING))
+    .describe("The required settings of the provider, such as FAL_KEY. Never returned")
+    .meta({ writeOnly: true });
+
+export const ConnectedProvider = z
+  .object({
+    provider: z.string().describe("ID of the provider"),
+    checked: z.boolean().describe("Whether the provider accepted the key. false: it has no free request that needs it"),
+    message: z.string().describe("What the check found"),
+    fix: z.string().nullable().describe("What you can do about it. null if nothing is to be done"),
+    in_use: z.boolean().describe("Whether this process used the same key already. false: the server starts again now"),
+    offers: z
+      .array(
+        z.object({
+          task: z.string(),
+          model: z.string(),
+          price: z.number().nullable().describe("US dollars per unit of `per`. null: unknown"),
+          per: z.string().describe("image, megapixel, second or call"),
+          at_most: z.boolean().describe("Whether `price` is a bound"),
+        }),
+      )
+      .describe("What the provider can do here, with its prices"),
+  })
+  .meta({ id: "ConnectedProvider" });
+export type ConnectedProvider = z.infer<typeof ConnectedProvider>;
 
 /** What the checks find. The figures of the queue and of storage are read for each request. */
 export type SystemChecks = Pick<SystemReport, "version" | "started_at" | "checked_at" | "ok" | "checks"> & {
