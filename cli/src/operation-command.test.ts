@@ -3,12 +3,15 @@ import { expect, it } from "vitest";
 import { commandExample } from "./command-example.ts";
 import { commandOf } from "./command-names.ts";
 import { addOperationCommands, listOperationCommands } from "./commands/operations.ts";
+import { providersCommand } from "./commands/providers.ts";
 import { triggerCommand } from "./commands/webhooks/trigger.ts";
 import { flagOf } from "./field-flags.ts";
 import { OPERATIONS } from "./operations.ts";
 
 function createProgram(): Command {
-  const program = new Command("gesso").addCommand(new Command("webhooks").addCommand(triggerCommand()));
+  const program = new Command("gesso")
+    .addCommand(new Command("webhooks").addCommand(triggerCommand()))
+    .addCommand(providersCommand());
   addOperationCommands(program);
   return program;
 }
