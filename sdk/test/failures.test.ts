@@ -95,7 +95,8 @@ describe("retries", () => {
 
   it("times out, and the error contains the idempotency key that finds the run", async () => {
     const client = await start(() => {});
-    const call = client.images.generate(PROMPT, { timeout: 80, maxRetries: 0 });
+    // Long enough for the request to reach the server on a busy machine.
+    const call = client.images.generate(PROMPT, { timeout: 500, maxRetries: 0 });
     const error: TimeoutError = await call.catch((thrown) => thrown);
     expect(error).toBeInstanceOf(TimeoutError);
     expect(error).toBeInstanceOf(ConnectionError);

@@ -1,5 +1,5 @@
 // The bar of a run: the way back, its ID and the first actions.
-import type { Run } from "@gesso/client";
+import type { Output, Run } from "@gesso/client";
 import { Link } from "@tanstack/react-router";
 import { ArrowLeft, ChevronRight, Columns2, Paintbrush } from "lucide-react";
 import { buttonClass } from "../parts/button-class.ts";
@@ -47,7 +47,7 @@ export function RunBar({ run }: { run: Run }) {
           <span className={styles.words}>{text.run.compareParent}</span>
         </Link>
       )}
-      {run.image_url && (
+      {run.outputs.some(canBePainted) && (
         <Link to="/paint/$runId" params={{ runId: run.run_id }} className={buttonClass()}>
           <Icon of={Paintbrush} />
           <span className={styles.words}>{text.run.paint}</span>
@@ -61,3 +61,6 @@ export function RunBar({ run }: { run: Run }) {
     </TopBar>
   );
 }
+
+/** An image that the server reads. */
+const canBePainted = ({ media_type, width }: Output): boolean => media_type.startsWith("image/") && width !== null;
