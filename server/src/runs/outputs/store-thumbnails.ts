@@ -38,12 +38,14 @@ export async function storeThumbnails(
   source: ThumbnailSource,
 ): Promise<StoredThumbnails> {
   const { promise: timeout, reject } = Promise.withResolvers<never>();
-  const timer = dependencies.clock.after(LIMIT_SECONDS * 1000, () =>
-    reject(new Error(`no thumbnails within ${LIMIT_SECONDS} s`)),
-  );
+  const control = new AbortController();
+  const timer = dependencies.clock.after(LIMIT_SECONDS * 1000, () => {
+    control.abort(new Error(`no thumbnails within ${LIMIT_SECONDS} s`));
+    reject(control.signal.reason);
+  });
   try {
-    // Work that takes longer goes on. The sweep of orphans deletes what it still stores.
-    return await Promise.race([makeAndStore(dependencies, run, source), timeout]);
+    // Work that takes longer goes on and stores nothing more: the file has its row, which names no thumbnails.
+    return await Promise.race([makeAndStore(dependencies, run, source, control.signal), timeout]);
   } catch (thrown) {
     const { asset_id } = source;
     dependencies.log.warn({ run_id: run.run_id, asset_id, err: thrown }, "file stored without thumbnails");
@@ -57,6 +59,7 @@ async function makeAndStore(
   { assets, thumbnails }: ThumbnailDependencies,
   run: RunRef,
   { asset_id, file, mark }: ThumbnailSource,
+  signal: AbortSignal,
 ): Promise<StoredThumbnails> {
   // The copies of a small image are equal: they are one object.
   const puts = new Map<string, Promise<void>>();
@@ -71,6 +74,7 @@ async function makeAndStore(
   };
   // Outputs that say what made them are also found without their metadata.
   const made = await thumbnails.make(file, { hasFingerprint: mark !== undefined });
+  signal.throwIfAborted();
   if (!made) return NONE;
   const { small, large, thumbhash, fingerprint } = made;
   const [smallFile, largeFile] = await Promise.all([store("small", small), store("large", large)]);
