@@ -47,11 +47,7 @@ export const fal = defineProvider<FalEnv>({
   },
   env: FalEnv,
   offers: falOffers,
-  // Some of its models put their files into a bucket of fal.
-  resultOrigins: (env) => [
-    ...["https://fal.media", "https://*.fal.media", "https://storage.googleapis.com"],
-    ...new Set(baseOrigins(env)),
-  ],
+  resultOrigins: (env) => ["https://fal.media", "https://*.fal.media", ...new Set(baseOrigins(env))],
 
   async submit(job, offer, context) {
     const { env, callbackUrl } = context;
