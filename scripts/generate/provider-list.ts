@@ -4,8 +4,7 @@ import { z } from "zod";
 import { type Price, priceInShort } from "../../server/src/prices/price.ts";
 import { providers } from "../../server/src/providers/all.ts";
 import type { Offer, Provider } from "../../server/src/providers/provider.ts";
-import { requiredSettings } from "../../server/src/providers/required-settings.ts";
-import { describeServerSetup } from "../../server/src/providers/server-setup.ts";
+import { describeServerSetup, requiredSettings } from "../../server/src/providers/server-setup.ts";
 
 function describeSettings({ env }: Pick<Provider, "env">): { name: string; description: string; secret: boolean }[] {
   const { properties = {} } = z.toJSONSchema(env, { io: "input", unrepresentable: "any" });

@@ -3,7 +3,7 @@
 
 import { readProviderFailure } from "../providers/call-provider.ts";
 import type { EnabledProvider, Provider, ProviderContext, SendRequest } from "../providers/provider.ts";
-import { requiredSettings } from "../providers/required-settings.ts";
+import { requiredSettings } from "../providers/server-setup.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { ProviderCheck } from "./report.ts";
 

@@ -1,4 +1,4 @@
-// Connects a provider to `gesso dev` for an operator: checks the key with free requests and hands it to `gesso dev`,
+// Connects a provider to `gesso dev` for an operator: checks the key with free requests and gives it to `gesso dev`,
 // which keeps it and starts the server again. On any other server the keys are in the settings, where this process
 // cannot and shall not write: the request is refused with the lines to add. The key is in no response, log, trace or
 // audit entry, and it is never stored before the provider has accepted it.
@@ -12,9 +12,8 @@ import { Fault, type ValidationIssue } from "../faults/faults.ts";
 import { priceInShort } from "../prices/price.ts";
 import { providers as allProviders } from "../providers/all.ts";
 import type { EnabledProvider } from "../providers/provider.ts";
-import { requiredSettings } from "../providers/required-settings.ts";
 import { listOffers } from "../providers/resolve-model.ts";
-import { describeServerSetup } from "../providers/server-setup.ts";
+import { describeServerSetup, requiredSettings } from "../providers/server-setup.ts";
 import type { ProviderRegistry } from "../runs/offers/provider-registry.ts";
 
 export const ConnectEnv = z.object({
@@ -22,7 +21,7 @@ export const ConnectEnv = z.object({
     .string()
     .optional()
     .describe(
-      "For `gesso dev` only: path of the file in which the server hands it the key of a provider. Default: none; the " +
+      "For `gesso dev` only: path of the file in which the server gives it the key of a provider. Default: none; the " +
         "console shows how to add a key to the settings",
     ),
 });

@@ -1,5 +1,13 @@
-// What the operator of a server does with the key of a provider: the commands and the lines of files for Docker
-// Compose, the chart and systemd. The key itself is in none of them. The command line and the console show them.
+// The settings that enable a provider, and what the operator of a server does with its key: the commands and the lines
+// of files for Docker Compose, the chart and systemd. The key itself is in none of them. The command line and the
+// console show them.
+import type { Provider } from "./provider.ts";
+
+/** The settings without which a provider is disabled. The first one is its key, or the URLs of your own servers. */
+export function requiredSettings({ env }: Pick<Provider, "env">): string[] {
+  const missing = env.safeParse({}).error?.issues.map(({ path }) => String(path[0] ?? "")) ?? [];
+  return [...new Set(missing.filter((name) => name !== ""))];
+}
 
 /** `file`: the file that the lines belong to, with its context. Null: the lines are commands for a shell. */
 export type SetupStep = { file: string | null; lines: string };

@@ -48,7 +48,7 @@ const readEntries = () =>
     "select * from audit_log where action = 'system.connectProvider'",
   );
 
-it("hands a key that the provider accepted to gesso dev, and has it in no response and no audit entry", async () => {
+it("gives a key that the provider accepted to gesso dev, and has it in no response and no audit entry", async () => {
   const { status, body } = await connect(dev, { FAL_KEY: key });
   expect([status, body]).toMatchObject([200, { provider: "fal", checked: true, in_use: false, fix: null }]);
   const found = body.offers.find(({ model, task }: never) => model === "nanobanana" && task === "image.generate");

@@ -78,7 +78,7 @@ export async function checkSignIn(
   });
 
   await check(title("a wrong password and an unknown account begin no session"), async () => {
-    const outcomes = [await signIn("ann", "wrong"), await signIn("nobody")].map(describe);
+    const outcomes = [await signIn("ann", "wrong"), await signIn("unknown")].map(describe);
     return { passed: outcomes.every((each) => each === "refused"), observed: outcomes.join(", ") };
   });
 

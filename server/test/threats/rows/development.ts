@@ -16,7 +16,7 @@ export const development: ThreatSection = {
       kind: "control and test",
       tests: {
         [CONNECT]: [
-          "hands a key that the provider accepted to gesso dev, and has it in no response and no audit entry",
+          "gives a key that the provider accepted to gesso dev, and has it in no response and no audit entry",
           "saves nothing for %s, and does not repeat it",
           "is refused on a server that gesso dev did not start, with the lines to add and no request to the provider",
         ],
