@@ -23,6 +23,8 @@ const ALLOWED_IMPORTS: Record<string, string[]> = {
   // Sizes of images are read from headers; work on pixels is handed to isolated processes.
   providers: ["contract", "runtime", "faults", "formats", "images", "prices"],
   catalogue: ["contract", "type providers", "prices"],
+  // Schemas that providers publish: what comes from outside is judged, then compiled, without I/O.
+  models: ["contract", "type faults"],
   prices: ["contract"],
   storage: ["runtime", "faults", "formats"],
   outbound: ["runtime", "faults"],
@@ -120,6 +122,7 @@ const RESTRICTED_PACKAGES: [name: RegExp, modules: string[]][] = [
   [/^@aws-sdk\//, ["storage"]],
   [/^pino$/, ["observe"]],
   [/^yaml$/, ["catalogue"]],
+  [/^(ajv|re2js)(\/|$)/, ["models"]],
   [/^@modelcontextprotocol\//, ["http"]],
   // Local models are a provider: their files are installed beside the server and run in child processes.
   [

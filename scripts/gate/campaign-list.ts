@@ -174,6 +174,7 @@ export const CAMPAIGNS: Campaign[] = [
       "server/src/http",
       "server/src/operations",
       "server/src/contract",
+      "server/src/models",
       "server/src/access",
       "server/src/library",
       "server/src/faults",
