@@ -1,5 +1,5 @@
-// A model of a provider whose schema was imported, and how files are found and replaced in its inputs and results. Pure:
-// the same value and the same fields give the same files in the same order, and no value is changed in place.
+// A model of a provider whose schema was imported, and how files are found and replaced in its inputs and results.
+// Pure: the same value and the same fields give the same files in the same order, and no value is changed in place.
 import type { JsonObject } from "./schemas/run.ts";
 
 export type MediaKind = "image" | "video" | "audio" | "model" | "archive" | "weights" | "text" | "file";
@@ -34,8 +34,8 @@ export type PinnedModel = {
 };
 
 /**
- * The files at the given fields, in the order of the fields. A file is a text that is not empty, or a reference to a file
- * of a run: an object with `run_id`. Anything else at such a field is no file and is left out.
+ * The files at the given fields, in the order of the fields. A file is a text that is not empty, or a reference to a
+ * file of a run: an object with `run_id`. Anything else at such a field is no file and is left out.
  */
 export function findFiles(root: unknown, fields: readonly MediaField[]): FoundFile[] {
   const found = new Map<string, FoundFile>();
