@@ -42,12 +42,12 @@ const ALLOWED_IMPORTS: Record<string, string[]> = {
   money: ["access", "type contract", "type runtime", "providers", "prices", "db", "faults", "type observe"],
   runs: [
     ...["idempotency", "contract", "runtime", "operations", "providers", "db", "access", "money", "faults"],
-    ...["type observe", "storage", "outbound", "formats", "images", "provenance", "prices"],
+    ...["type observe", "storage", "outbound", "formats", "images", "provenance", "prices", "models"],
   ],
   // Reads and small stores, built on top of the life of a run.
   library: [
     ...["runs", "idempotency", "contract", "type runtime", "operations", "providers", "db", "access"],
-    ...["type storage", "formats", "images", "type provenance", "faults", "prices"],
+    ...["type storage", "formats", "images", "type provenance", "faults", "prices", "models"],
   ],
   // What operators do to runs and parts of the installation.
   admin: ["runs", "webhooks", "type access", "type contract", "type runtime", "db", "faults"],

@@ -44,17 +44,20 @@ export function nameTypeOf(
   return undefined;
 }
 
-/** The map from operations that create runs to their inputs, and the input of `runs.estimate` made from it. */
-export function generateRunInputs(operations: ClientOperation[]): string {
+/** The map from operations that create runs to their inputs. `declared`: types of inputs that are in this file. */
+export function generateRunInputs(operations: ClientOperation[], declared: ReadonlyMap<string, string>): string {
   const running = operations.filter(({ operation }) => operation["x-run-type"]);
-  const groups = Map.groupBy(running, ({ name }) => (name.includes(".") ? name.split(".")[0]! : "videos"));
+  const imported = running.filter(({ name }) => !declared.has(name));
+  const groups = Map.groupBy(imported, ({ name }) => (name.includes(".") ? name.split(".")[0]! : "videos"));
   const typeOf = ({ name }: ClientOperation) => `${toPascalCase(name)}Input`;
   const imports = [...groups].map(
     ([group, own]) => `import type { ${own.map(typeOf).join(", ")} } from "./${group}.ts";`,
   );
   return [
     ...imports,
+    'import type { RunFields } from "./shapes.ts";',
     "",
+    ...[...declared.values()].map((type) => `${type}\n`),
     "/** Input of every operation that creates a run, by the operation's name. */",
     `export type RunInputs = {\n${running.map((verb) => `  ${JSON.stringify(verb.name)}: ${typeOf(verb)};`).join("\n")}\n};`,
     "",

@@ -36,13 +36,18 @@ export function generateClient(contract: object): Record<string, string> {
     ...NAME_TYPES,
   ];
   const files = [...groups].map(([group, own]) => {
-    const inputs = own.map((verb) => generateInputTypes(verb, own, shared)).filter(Boolean);
+    const inputs = own
+      .filter((verb) => !isInputElsewhere(verb))
+      .map((verb) => generateInputTypes(verb, own, shared))
+      .filter(Boolean);
     return [`${FOLDER}/${group}.ts`, generateGroup(group, own, { inputs, shapes })];
   });
+  const elsewhere = verbs.filter(isInputElsewhere);
+  const inputsElsewhere = new Map(elsewhere.map((verb) => [verb.name, generateInputTypes(verb, [verb], shared)]));
   return {
     ...Object.fromEntries(files),
     [`${FOLDER}/shapes.ts`]: `${HEAD}// What many operations take, and what the server answers.\nimport type { ImageSource } from "../sources.ts";\n\n${[generateFieldGroups(verbs), generateNameTypes(contract as Contract, verbs), generateEventTypes(contract as Contract), generateResponseTypes(contract as Contract)].join("\n\n")}\n`,
-    [`${FOLDER}/run-inputs.ts`]: `${HEAD}${generateRunInputs(verbs)}`,
+    [`${FOLDER}/run-inputs.ts`]: `${HEAD}${generateRunInputs(verbs, inputsElsewhere)}`,
     [`${FOLDER}/client.ts`]: generateClientFile([...groups.keys()]),
     "sdk/api.md": generateMethodList(verbs),
   };
@@ -70,6 +75,8 @@ function treeOf(operations: ClientOperation[]): Node {
   return root;
 }
 
+/** The input of `runs.estimate` has the inputs of all runs, so those of its own group cannot be in its file. */
+const isInputElsewhere = (verb: ClientOperation) => isRun(verb) && verb.name.startsWith("runs.");
 const isRun = (verb: ClientOperation) => verb.operation["x-run-type"] !== undefined;
 const isBinary = (verb: ClientOperation) => verb.operation.responses["200"]?.content?.["image/png"] !== undefined;
 const isList = (verb: ClientOperation) => verb.method === "GET" && /Page$/.test(refName(verb.responseSchema) ?? "");
@@ -88,7 +95,9 @@ function finishedRunOf(verb: ClientOperation): string {
   const fields = verb.operation["x-result-fields"];
   if (fields)
     return `FinishedRun & Required<Pick<${answerOf(verb)}, ${fields.map((field) => JSON.stringify(field)).join(" | ")}>>`;
-  return verb.operation["x-run-type"] === "video-generation" ? "VideoRun" : "ImageRun";
+  const type = verb.operation["x-run-type"];
+  // What an imported model makes, only its schema says.
+  return type === "video-generation" ? "VideoRun" : type === "model" ? "FinishedRun" : "ImageRun";
 }
 
 function signature(verb: ClientOperation): string {
@@ -229,7 +238,7 @@ function importsFor(types: string, values: string, shapes: string[]): string {
     line("type ", inTypes(["CallOptions"]), "../settings.ts"),
     line("type ", inTypes(["FileSource", "ImageSource"]), "../sources.ts"),
     line("type ", inTypes(FINISHED_RUNS), "../wait-for-run.ts"),
-    line("type ", inTypes(["RunInputs"]), "./run-inputs.ts"),
+    line("type ", inTypes(["RunInputs", "RunsCreateInput"]), "./run-inputs.ts"),
     line("type ", inTypes(shapes).sort(), "./shapes.ts"),
   ].join("");
 }

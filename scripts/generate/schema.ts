@@ -37,8 +37,8 @@ const DOMAINS: Record<string, { title: string; tables: string[] }> = {
   library: {
     title: "Library and search",
     tables: [
-      ...["prompts", "prompt_versions", "models", "model_grants", "lora_names", "run_marks", "marked_runs"],
-      ...["run_index", "run_counts", "run_index_position"],
+      ...["prompts", "prompt_versions", "models", "model_grants", "imported_models", "model_pins", "lora_names"],
+      ...["run_marks", "marked_runs", "run_index", "run_counts", "run_index_position"],
     ],
   },
   access: {

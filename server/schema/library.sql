@@ -73,6 +73,33 @@ create table model_grants (
 CREATE INDEX model_grants_by_tenant ON model_grants USING btree (tenant_id, model_id);
 CREATE TRIGGER set_grant_owner_tenant BEFORE INSERT ON model_grants FOR EACH ROW EXECUTE FUNCTION set_grant_owner_tenant();
 
+-- What providers publish about their models, as it was imported: the schemas of input and result, and where files are in them. A row never changes. A model whose schema changed gets another row.
+create table imported_models (
+  model text not null,
+  hash text not null,
+  provider text not null,
+  title text,
+  category text,
+  media text[] not null,
+  document jsonb not null,
+  imported_at timestamp with time zone not null default now(),
+  imported_by text not null,
+  PRIMARY KEY (model, hash)
+);
+
+-- Which schema a name stands for. A name is that of a model, such as fal:fal-ai/veo3.1/fast, or an alias of the operator.
+create table model_pins (
+  name text not null,
+  model text not null,
+  hash text not null,
+  call_price bigint,
+  pinned_at timestamp with time zone not null default now(),
+  PRIMARY KEY (name),
+  CHECK ((call_price >= 0)),
+  FOREIGN KEY (model, hash) REFERENCES imported_models(model, hash)
+);
+CREATE INDEX model_pins_by_model ON model_pins USING btree (model, hash);
+
 -- The owner of each LoRA name: the first user that registered it. The name stays with that owner, because the file stays.
 create table lora_names (
   lora_name text not null,

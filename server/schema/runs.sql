@@ -35,6 +35,7 @@ create table runs (
   given_fields text[],
   traceparent text,
   end_user text,
+  schema_hash text,
   PRIMARY KEY (run_id),
   CHECK (((finished_at IS NOT NULL) = (status = ANY (ARRAY['completed'::text, 'failed'::text, 'canceled'::text])))),
   CHECK (((result IS NOT NULL) = (status = 'completed'::text))),

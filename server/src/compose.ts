@@ -18,7 +18,7 @@ import { connectDatabase, directUrlOf } from "./db/connect.ts";
 import { readInstallationFigures } from "./db/installation-figures.ts";
 import { openSnapshot } from "./db/snapshot.ts";
 import { createInstallationCheck } from "./doctor/check-installation.ts";
-import { checkProvider } from "./doctor/check-provider.ts";
+import { checkProvider, createFreeContext, type TimedSendRequest } from "./doctor/check-provider.ts";
 import { createEngineAdmin } from "./engine/engine-admin.ts";
 import { createEngineClient } from "./engine/engine-client.ts";
 import type { WorkerDependencies } from "./engine/worker.ts";
@@ -38,6 +38,7 @@ import { createClientAddresses } from "./http/client-address.ts";
 import type { RunApiServices } from "./http/http-services.ts";
 import { callbackPath, createCallbackSigner } from "./http/provider-callbacks.ts";
 import type { ProviderConnections } from "./library/connect-provider.ts";
+import type { ImportDependencies } from "./library/imported-models.ts";
 import { createExhaustedBudgetLog } from "./money/exhausted-budget-log.ts";
 import { createCrashPoint } from "./observe/crash-points.ts";
 import { observeInstallation } from "./observe/installation-gauges.ts";
@@ -53,6 +54,7 @@ import { createProviderHttpClient } from "./outbound/provider-http-client.ts";
 import { trustedFetch } from "./outbound/trusted-fetch.ts";
 import { trustedHttpGet } from "./outbound/trusted-http-get.ts";
 import { parseAllowedLoras } from "./runs/accept/custom-models.ts";
+import { createImportedModels } from "./runs/accept/imported-models.ts";
 import { renewalGraceSeconds } from "./runs/attempt/attempt-lease.ts";
 import { createJobFiles } from "./runs/attempt/job-files.ts";
 import { createResponseSpool } from "./runs/attempt/response-spool.ts";
@@ -193,18 +195,25 @@ function composeInstallationCheck(config: Config, decoders: DecoderPool, clock: 
 }
 
 /** A client of its own, without traces: the request that checks a key has it in a header. */
+async function withFreeClient<T>(clock: Clock, use: (send: TimedSendRequest) => Promise<T>): Promise<T> {
+  const httpClient = createProviderHttpClient(clock);
+  try {
+    return await use(httpClient.send);
+  } finally {
+    await httpClient.close();
+  }
+}
+
 const composeConnections = (config: Config, clock: Clock): ProviderConnections => ({
   file: config.DEV_CONNECT_FILE,
   configure: config.configureProvider,
-  async check(enabled) {
-    const httpClient = createProviderHttpClient(clock);
-    try {
-      return await checkProvider(enabled, httpClient.send, clock);
-    } finally {
-      await httpClient.close();
-    }
-  },
+  check: (enabled) => withFreeClient(clock, (send) => checkProvider(enabled, send, clock)),
 });
+
+const composeModelReader =
+  (clock: Clock): ImportDependencies["describeModel"] =>
+  ({ provider, env }, path) =>
+    withFreeClient(clock, (send) => provider.anyModel!.describe(path, createFreeContext(env, send, clock)));
 
 const composeCallbacks = (config: Config, signer: ReturnType<typeof createCallbackSigner>): ProviderCallbacks => ({
   isPublicUrlReachable: config.PUBLIC_URL_IS_REACHABLE ?? isPubliclyReachable(config.PUBLIC_URL),
@@ -230,6 +239,7 @@ const composeQueries = <Services extends RunApiServices, Provided>(
   deadlineSeconds: services.settings.timeouts.deadlineSeconds,
   providerIds: services.providers.enabled.map(({ provider }) => provider.id),
   connections: composeConnections(config, services.clock),
+  describeModel: composeModelReader(services.clock),
 });
 
 /** The service that sends webhooks, with a span for each request of a traced run. */
@@ -297,6 +307,7 @@ export function composeServices(config: Config, role: string, tracing: Tracing) 
   };
   const api = {
     ...{ ...runtime, ...files, providers, settings, notifications, loras, checkInstallation },
+    importedModels: createImportedModels(database, clock),
     fileTurns: createFileTurns(settings.fileBytes),
     webhooks: createWebhookPolicy(webhookService),
     logExhaustedBudget: createExhaustedBudgetLog({ clock, log }),

@@ -25,6 +25,7 @@ export const operationTitles: Record<string, string> = {
   generateVideo: "Make video",
   "images.describe": "Describe image",
   "prompts.enhance": "Enhance prompt",
+  "runs.create": "Run any model",
 };
 
 export const makeWords = {

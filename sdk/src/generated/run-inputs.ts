@@ -3,6 +3,15 @@ import type { EditMaskImageInput } from "./edit.ts";
 import type { GenerateVideoInput } from "./videos.ts";
 import type { ImagesBackgroundRemoveInput, ImagesCharacterInput, ImagesCombineInput, ImagesCombineGemini25Input, ImagesCombineNanobananaInput, ImagesDescribeInput, ImagesEditFluxKontextInput, ImagesEditGemini25Input, ImagesEditNanobananaInput, ImagesEditVendoraInput, ImagesExtractInput, ImagesGenRemoveInput, ImagesGenerateInput, ImagesReferenceInput, ImagesReframeInput, ImagesRemoveBackgroundInput, ImagesSegmentImageInput, ImagesUpscaleInput, ImagesVaryInput } from "./images.ts";
 import type { PromptsEnhanceInput } from "./prompts.ts";
+import type { RunFields } from "./shapes.ts";
+
+/** Input of `runs.create`. */
+export type RunsCreateInput = RunFields & {
+  /** Name of an imported model, such as fal:fal-ai/veo3.1/fast, or an alias of one. See catalogue.listModels */
+  model: string;
+  /** Input of the model, by its own schema. A file is a URL, base64, a run ID, or an output of a run. See catalogue.getModel */
+  input: Record<string, unknown>;
+};
 
 /** Input of every operation that creates a run, by the operation's name. */
 export type RunInputs = {
@@ -28,4 +37,5 @@ export type RunInputs = {
   "images.upscale": ImagesUpscaleInput;
   "images.vary": ImagesVaryInput;
   "prompts.enhance": PromptsEnhanceInput;
+  "runs.create": RunsCreateInput;
 };

@@ -39,7 +39,7 @@ export type SourceFields = {
 };
 
 /** Kind of a run. A newer server can add more. */
-export type RunType = "background-removal" | "character-generation" | "combine" | "describe" | "extract" | "generative-remove" | "image-edit" | "image-generation" | "mask-edit" | "mask-upload" | "prompt-enhancement" | "reference-generation" | "reframe" | "segment" | "upload" | "upscale" | "variation" | "video-generation" | (string & {});
+export type RunType = "background-removal" | "character-generation" | "combine" | "describe" | "extract" | "generative-remove" | "image-edit" | "image-generation" | "mask-edit" | "mask-upload" | "model" | "prompt-enhancement" | "reference-generation" | "reframe" | "segment" | "upload" | "upscale" | "variation" | "video-generation" | (string & {});
 
 /** Code of an error. A newer server can add more. */
 export type ErrorCode = "ambiguous_credentials" | "asset_expired" | "asset_not_found" | "asset_unavailable" | "authentication_required" | "canceled_by_user" | "concurrency_limit_reached" | "confirmation_required" | "conflict" | "content_refused" | "cross_site_request" | "dependency_unavailable" | "event_position_lost" | "frame_unavailable" | "headers_too_large" | "idempotency_in_progress" | "idempotency_key_invalid" | "idempotency_key_reused" | "image_animated_not_supported" | "image_too_many_pixels" | "image_too_small" | "image_undecodable" | "insufficient_credits" | "insufficient_scope" | "internal_error" | "invalid_api_key" | "invalid_cursor" | "invalid_json" | "invalid_token" | "key_belongs_in_settings" | "login_too_old" | "mask_mismatch" | "method_not_allowed" | "model_not_found" | "model_unavailable" | "output_not_found" | "payload_too_large" | "permission_denied" | "price_unknown" | "prompt_not_found" | "provider_error" | "provider_outcome_unknown" | "provider_output_invalid" | "provider_rejected_input" | "provider_timeout" | "rate_limited" | "request_timeout" | "route_not_found" | "run_canceled" | "run_deleted" | "run_not_cancelable" | "run_not_found" | "run_not_ready" | "run_not_repeatable" | "run_timeout" | "service_overloaded" | "session_required" | "sign_in_code_invalid" | "sign_in_failed" | "source_fetch_failed" | "source_not_image" | "source_run_failed" | "source_too_large" | "spend_limit_reached" | "storage_failed" | "storage_quota_exceeded" | "sync_timeout" | "tenant_suspended" | "token_expired" | "too_many_parts" | "tree_too_deep" | "unsupported_content_encoding" | "unsupported_image_format" | "unsupported_media_type" | "unsupported_parameter" | "unusable_provider_key" | "url_not_allowed" | "validation_error" | "webhook_url_not_allowed" | (string & {});
@@ -455,6 +455,14 @@ export type Extraction = Run & {
     }>;
 };
 
+/** API response: FileField */
+export type FileField = {
+  /** JSON pointer. `*` stands for every element of a list or every value of a map */
+  pointer: string;
+  /** What the file is. Of an input, a hint for forms and no rule */
+  kind: "image" | "video" | "audio" | "model" | "archive" | "weights" | "text" | "file" | (string & {});
+};
+
 /** API response: FileManifest */
 export type FileManifest = {
   /** ID of the manifest in the file */
@@ -534,6 +542,64 @@ export type ImageMatch = {
   distance: number;
   /** Bits of a fingerprint */
   bits: number;
+};
+
+/** API response: ImportedModel */
+export type ImportedModel = {
+  /** The name that requests use: that of the model at its provider, or an alias */
+  name: string;
+  /** The provider's own name, such as fal:fal-ai/veo3.1/fast */
+  model: string;
+  provider: string;
+  title: string | null;
+  /** What the provider calls its kind, such as text-to-video */
+  category: string | null;
+  /** The kinds of files that a result has */
+  media: Array<"image" | "video" | "audio" | "model" | "archive" | "weights" | "text" | "file" | (string & {})>;
+  /** What a call costs in US dollars, as the operator says. null: unknown */
+  price: number | null;
+  /** Identifies the schemas. Another hash: another input may be valid */
+  schema_hash: string;
+  /** The version that runs use. null for providers without versions */
+  version: string | null;
+  /** What `input` of runs.create must fit, as a JSON Schema (2020-12) */
+  input: Record<string, unknown>;
+  /** What the provider returns, as a JSON Schema (2020-12) */
+  output: Record<string, unknown>;
+  /** Where files are */
+  files: {
+      input: FileField[];
+      output: FileField[];
+    };
+  /** The fields of the input, in the order for forms */
+  order: string[];
+  /** An input with the required fields */
+  example: Record<string, unknown>;
+};
+
+/** API response: ImportedModelPage */
+export type ImportedModelPage = {
+  data: ImportedModelSummary[];
+  /** Pass it as `cursor` to get the next page. null on the last page */
+  next_cursor: string | null;
+};
+
+/** API response: ImportedModelSummary */
+export type ImportedModelSummary = {
+  /** The name that requests use: that of the model at its provider, or an alias */
+  name: string;
+  /** The provider's own name, such as fal:fal-ai/veo3.1/fast */
+  model: string;
+  provider: string;
+  title: string | null;
+  /** What the provider calls its kind, such as text-to-video */
+  category: string | null;
+  /** The kinds of files that a result has */
+  media: Array<"image" | "video" | "audio" | "model" | "archive" | "weights" | "text" | "file" | (string & {})>;
+  /** What a call costs in US dollars, as the operator says. null: unknown */
+  price: number | null;
+  /** Identifies the schemas. Another hash: another input may be valid */
+  schema_hash: string;
 };
 
 /** API response: Key */

@@ -62,7 +62,7 @@ const MODEL_WIDGET = { "x-widget": "model" };
 const NAMES =
   "A name or ID of a model from catalogue.get, a name that the operator added, or a provider's own name, such as " +
   "fal:fal-ai/flux/dev";
-const anyModelName = () =>
+export const anyModelName = () =>
   z
     .string()
     .refine((value) => hasAtMostCodePoints(value, MAX_MODEL_NAME), {
@@ -73,6 +73,22 @@ const anyModelName = () =>
       error: "Must be the name of a model, without spaces around it and without line breaks.",
     })
     .meta({ minLength: 1, maxLength: MAX_MODEL_NAME, pattern: undefined });
+
+/** The provider's own name of a model: the ID of the provider, and the path that jobs are posted to. */
+export const providerModelName = () =>
+  z
+    .string()
+    .max(MAX_MODEL_NAME)
+    .regex(/^[a-z][a-z0-9-]*:[A-Za-z0-9][A-Za-z0-9._-]*(\/[A-Za-z0-9][A-Za-z0-9._-]*)*$/, {
+      error: "Must be the ID of a provider, a colon and the path of the model, such as fal:fal-ai/veo3.1/fast.",
+    })
+    .describe("The provider's own name, such as fal:fal-ai/veo3.1/fast or replicate:owner/name");
+
+/** A name that the operator gives to a model. Without a colon, so it is never taken for a provider's own name. */
+export const modelAlias = () =>
+  z.string().regex(/^[a-z0-9][a-z0-9.-]{0,63}$/, {
+    error: "Must have 1 to 64 lower-case letters, digits, dots and dashes, and begin with a letter or digit.",
+  });
 
 /** One of `known`, or any other name that this installation has an offer for. */
 export const knownOrOtherModel = <const Known extends readonly [string, ...string[]]>(known: Known) =>

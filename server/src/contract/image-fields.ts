@@ -17,7 +17,7 @@ const MAX_URL_LENGTH = 2048;
 /** No field holds an image at a deeper level. The limit protects against deeply nested bodies. */
 const MAX_DEPTH = 4;
 
-/** `isReference` for the contract: JSON Schema has no patterns without case. */
+/** `isImageReference` for the contract: JSON Schema has no patterns without case. */
 export const IMAGE_REFERENCE_PATTERN = ((): string => {
   const eitherCase = (text: string) => text.replace(/[a-z]/g, (letter) => `[${letter.toUpperCase()}${letter}]`);
   const type = ["png", "jpeg", "webp"].map(eitherCase).join("|");
@@ -31,7 +31,8 @@ export const IMAGE_REFERENCE_PATTERN = ((): string => {
 })();
 
 const isInline = (text: string) => DATA.test(text) || (BASE64.test(text.slice(0, 512)) && MAGIC.test(text));
-const isReference = (text: string) =>
+/** Whether a text is a source, or bytes that can become one. */
+export const isImageReference = (text: string): boolean =>
   UUID.test(text) || HTTP_URL.test(text) || STORED_ASSET.test(text) || isInline(text);
 const isTooLong = (text: string) => text.length > MAX_URL_LENGTH && HTTP_URL.test(text);
 
@@ -49,7 +50,7 @@ export const imageField = (description: string) =>
           params: { code: "too_long" },
           error: `A URL must have at most ${MAX_URL_LENGTH} characters.`,
         })
-        .refine(isReference, {
+        .refine(isImageReference, {
           params: { code: "ambiguous_reference" },
           error: "Must be a URL, a base64-encoded PNG, JPEG or WebP, or a run ID.",
         }),

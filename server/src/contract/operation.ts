@@ -3,6 +3,7 @@
 import type { z } from "zod";
 import type { PublicFault } from "../faults/faults.ts";
 import type { Routing } from "./fields.ts";
+import type { FilePath, MediaField, PinnedModel } from "./pinned-model.ts";
 import type { FieldRule } from "./rules.ts";
 import type { VideoFrame } from "./run-outputs.ts";
 import type { EventFilter } from "./schemas/events.ts";
@@ -25,18 +26,19 @@ export type Task =
   | "image.cut"
   | "image.blend"
   | "prompt.enhance"
-  | "video.generate";
+  | "video.generate"
+  | "model.run";
 
 /**
  * Where an input image comes from, before it is stored. `output` is the index of the run's output. Default: 0. `frame`
  * is the still of a video. `run_id` is the run that an asset belongs to, if it is another run. `job` is the index of an
  * earlier job of the same plan: its first file, all its files in order with `every`, or one file per request with
- * `each` (see `request_count`).
+ * `each` (see `request_count`). `as_is`: the file itself, of any medium, for a model that says what it takes.
  */
 export type Source =
-  | { run: string; output?: number; frame?: VideoFrame }
-  | { url: string }
-  | { asset: string; run_id?: string }
+  | { run: string; output?: number; frame?: VideoFrame; as_is?: true }
+  | { url: string; as_is?: true }
+  | { asset: string; run_id?: string; as_is?: true }
   | { job: number; every?: true; each?: true };
 
 /**
@@ -83,8 +85,22 @@ export type Job<S = Source> = {
   is_strict?: boolean | undefined;
   /** The largest of the source images, if the sizes of all of them were known when the run was accepted. */
   source_size?: SourceSize | undefined;
+  /** Of `model.run`: what the model gets, in its own terms. */
+  model_run?: ModelRun | undefined;
   /** Prices of all suitable offers when the run was accepted; the offer that was selected then comes first. */
   prices?: AcceptedPrice[] | undefined;
+};
+
+/**
+ * `files`: the place in `input` of each of the job's images, in their order; `input` has null there. `outputs`: where
+ * the schema announces files in the result. `call_price`: what the operator says that a call costs, in US dollars.
+ */
+export type ModelRun = {
+  input: JsonObject;
+  files: FilePath[];
+  outputs: MediaField[];
+  version: string | null;
+  call_price: number | null;
 };
 
 export type SourceSize = { width: number; height: number };
@@ -118,7 +134,12 @@ export type ModelFacts = {
   does(task: Task, model: string): boolean;
   uses(task: Task, model: string, parameter: string): boolean;
   mostImages(task: Task, model: string): number;
+  /** The imported model that the request names, for operations with `usesImportedModel`. */
+  imported?: ImportedModel | undefined;
 };
+
+/** A model as a name stands for it here. */
+export type ImportedModel = PinnedModel & { call_price: number | null };
 
 export type HttpMethod = "GET" | "POST" | "PATCH" | "DELETE";
 export type BodyKind = "json" | "form";
@@ -187,6 +208,10 @@ type RunOperationSpec<Input extends z.ZodObject> = {
   plan(input: z.output<Input>, provided: JsonObject, models: ModelFacts): Job[];
   /** The run's `result`, if it is made from the files of several jobs. Default: the data of the provider. */
   renderResult?(input: JsonObject, result: RunResult): JsonObject | null;
+  /**
+   * The field `model` names an imported model, whose own schema checks the field `input` when the run is accepted.
+   */
+  usesImportedModel?: true;
   /** Fields of the response that are in the run's `result` too. The client's finished run has them. */
   resultFields?: readonly string[];
   renderResponse(run: Run, result: RunResult): unknown;

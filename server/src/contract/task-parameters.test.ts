@@ -1,13 +1,24 @@
 // The parameters of every task, compared with the plans of all operations: a new parameter of a plan fails here, and
 // then in the declarations of all offers of its task.
 import { expect, it } from "vitest";
+import { LIP_SYNC } from "../../test/model-schemas/documents.ts";
 import { listModelChoices, sampleFields } from "../../test/support/operation-inputs.ts";
 import { builtInModelFacts } from "../../test/support/operation-plans.ts";
+import { importModel } from "../models/import-model.ts";
 import { operations } from "../operations/all.ts";
+import { planModelRun } from "./model-run.ts";
 import type { Job, Operation, Task } from "./operation.ts";
 import { parseInput } from "./parse.ts";
 import type { JsonObject } from "./schemas/run.ts";
 import { listJobParameters, readJobParameter, TASK_PARAMETERS, withJobParameter } from "./task-parameters.ts";
+
+/** Which parameters it has, only its schema says; files are sources as in any job. */
+function planOfImportedModel(): Job {
+  const imported = importModel("fal", "acme/lip-sync", LIP_SYNC);
+  if ("refused" in imported) throw new Error(imported.refused);
+  const input = { video_url: "https://example.com/a.mp4", audio_url: "https://example.com/a.wav" };
+  return planModelRun({ ...imported.model, call_price: null }, input);
+}
 
 /** Inputs with all fields, and with all fields but one, for every model. */
 function inputsOf(operation: Operation): JsonObject[] {
@@ -21,7 +32,7 @@ function inputsOf(operation: Operation): JsonObject[] {
   );
 }
 
-const planned = new Map<Task, Set<string>>();
+const planned = new Map<Task, Set<string>>([["model.run", new Set(listJobParameters(planOfImportedModel()))]]);
 for (const operation of operations.filter(({ plan }) => plan !== undefined)) {
   for (const input of inputsOf(operation)) {
     for (const job of operation.plan!(input, input, builtInModelFacts)) {

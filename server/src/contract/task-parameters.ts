@@ -68,6 +68,8 @@ export const TASK_PARAMETERS = {
     "cfg_scale",
     "motion_bucket_id",
   ],
+  // All others are in the schema of the model.
+  "model.run": ["images"],
 } as const satisfies Record<Task, readonly string[]>;
 
 export type TaskParameter<T extends Task> = (typeof TASK_PARAMETERS)[T][number];

@@ -2,6 +2,7 @@
 // values. `npm run generate` uses `ColumnTypes` for the rows of every statement, so this file imports nothing of `db`.
 
 import type { Job } from "../contract/operation.ts";
+import type { MediaKind, PinnedModel } from "../contract/pinned-model.ts";
 import type { JsonObject, RunStatus } from "../contract/schemas/run.ts";
 import type { PublicFault } from "../faults/faults.ts";
 
@@ -77,6 +78,8 @@ export type ColumnTypes = {
   "console_sessions.method": SignInMethod;
   "events.data": JsonObject;
   "idempotency_keys.resource_kind": ResourceKind;
+  "imported_models.document": PinnedModel;
+  "imported_models.media": MediaKind[];
   "members.role": Role;
   "models.status": ModelStatus;
   "models.visibility": ModelVisibility;

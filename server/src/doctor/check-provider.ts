@@ -31,20 +31,7 @@ export async function checkProvider(
     const message = key === "none" ? "built in" : "no free call to check the key";
     return { ...check, status: "pass", key, message, unasked: names.length };
   }
-  const context: ProviderContext<unknown> = {
-    ...{
-      env,
-      key: "doctor",
-      timeoutSeconds: SECONDS,
-      isPublicUrlReachable: false,
-      unreachableSeconds: 0,
-      submittedSeconds: 0,
-    },
-    now,
-    after,
-    send: (url, request) => send(url, { ...request, timeoutSeconds: SECONDS }),
-    runPixelTask: () => Promise.reject(new Error("a probe has no images")),
-  };
+  const context = createFreeContext(env, send, { now, after });
   try {
     const { message, missing: unknown, unasked = [] } = await provider.probe(offers, context);
     const missing = names
@@ -63,6 +50,18 @@ export async function checkProvider(
     return { ...check, status: "fail", ...describeFailure(thrown, provider), unasked: names.length };
   }
 }
+
+/** For requests that create no job and cost nothing. */
+export const createFreeContext = (
+  env: unknown,
+  send: TimedSendRequest,
+  { now, after }: Pick<Clock, "now" | "after">,
+): ProviderContext<unknown> => ({
+  ...{ env, key: "doctor", timeoutSeconds: SECONDS, isPublicUrlReachable: false },
+  ...{ unreachableSeconds: 0, submittedSeconds: 0, now, after },
+  send: (url, request) => send(url, { ...request, timeoutSeconds: SECONDS }),
+  runPixelTask: () => Promise.reject(new Error("a free request has no images")),
+});
 
 export const checkDisabledProvider = ({ provider, reason, isMisconfigured }: DisabledProvider): ProviderCheck => ({
   ...{ name: provider.id, key: "off", ...NO_COUNTS },

@@ -11,7 +11,7 @@ import { requeueAllRuns } from "../db/runs/open-runs.ts";
 import { requeueAllDeliveries } from "../db/webhooks/delivery-queue.ts";
 import { pollProvider } from "../runs/attempt/poll.ts";
 import { type RecoveryDependencies, recoverSpooledResponses } from "../runs/attempt/recover-spool.ts";
-import { sweepStagedRuns } from "../runs/sources/stage-inline-images.ts";
+import { sweepStagedRuns } from "../runs/sources/stage-inline-files.ts";
 import { type ArchiveDependencies, archiveHistory } from "../runs/upkeep/archive.ts";
 import { advanceTenantDeletions, type TenantDeletionDependencies } from "../runs/upkeep/delete-tenant.ts";
 import { indexRuns } from "../runs/upkeep/index-runs.ts";

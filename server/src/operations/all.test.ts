@@ -158,8 +158,10 @@ describe.each(named(planned))("the plan of %s", (_, operation) => {
       const { input, provided } = parseInput(operation, exampleOf(operation));
       const chosen = model_type === undefined ? input : { ...input, model_type };
       for (const job of operation.plan!(chosen, provided, builtInModelFacts)) {
-        const isOffered = providers.some(({ offers }) =>
-          offers.some((offer) => offer.task === job.task && offer.model === job.model),
+        const isOffered = providers.some(
+          ({ id, offers, anyModel }) =>
+            offers.some((offer) => offer.task === job.task && offer.model === job.model) ||
+            (job.task === "model.run" && anyModel !== undefined && job.model.startsWith(`${id}:`)),
         );
         expect([job.task, job.model, isOffered]).toEqual([job.task, job.model, true]);
       }

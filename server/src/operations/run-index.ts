@@ -21,5 +21,6 @@ export { segmentImage } from "./images/segment.ts";
 export { upscaleImage } from "./images/upscale.ts";
 export { varyImage } from "./images/vary.ts";
 export { enhancePrompt } from "./prompts/enhance.ts";
+export { createRun } from "./runs/create.ts";
 export { rerun } from "./runs/rerun.ts";
 export { generateVideo } from "./videos/generate.ts";

@@ -4,14 +4,17 @@ import { z } from "zod";
 import type { Job } from "../contract/operation.ts";
 import { readImageSize } from "../files/formats/image-size.ts";
 import { callProvider, jobFailed, readProviderFailure } from "./call-provider.ts";
-import { resolveDeferred } from "./fal/deferred-values.ts";
+import { deferredImage, resolveDeferred } from "./fal/deferred-values.ts";
 import { createDeferredContext } from "./fal/image-transfer.ts";
 import { falOffers } from "./fal/offers.ts";
 import { classifyInputError, classifyResultStatus, FalResult, toJobDone } from "./fal/result.ts";
 import { authorizationHeader, baseOrigins, FalEnv, retentionHeaders } from "./fal/settings.ts";
 import { signedRequestId } from "./fal/signature.ts";
+import { placeFiles } from "./model-offer.ts";
 import { type Asset, defineProvider, type Offer, type ProviderContext, type Ticket } from "./provider.ts";
 
+/** The result of any model: its files are found by its schema. */
+const ModelResult = z.record(z.string(), z.unknown());
 const CancelReply = z.object({ status: z.string().optional() });
 /** The response to a submission, and the body of a callback. */
 const SubmitReply = z.object({ request_id: z.string().regex(/^[\w-]+$/) });
@@ -24,7 +27,7 @@ const QueueStatus = z.object({
 /** What a ticket has besides the ID. The callback URL has the same values as query parameters. */
 const JobFacts = z.object({
   upstreamModel: z.string().regex(/^[\w-][\w.-]*(\/[\w-][\w.-]*)+$/),
-  task: z.enum(falOffers.map(({ task }) => task)),
+  task: z.enum([...falOffers.map(({ task }) => task), "model.run"]),
   width: z.string().regex(/^\d+$/).optional(),
   height: z.string().regex(/^\d+$/).optional(),
 });
@@ -47,12 +50,14 @@ export const fal = defineProvider<FalEnv>({
   },
   env: FalEnv,
   offers: falOffers,
+  anyModel: { recovery: "none", describe: describeModel },
   resultOrigins: (env) => ["https://fal.media", "https://*.fal.media", ...new Set(baseOrigins(env))],
 
   async submit(job, offer, context) {
     const { env, callbackUrl } = context;
     const facts = await factsOf(job, offer);
-    const body = await resolveDeferred(offer.body?.(job) ?? {}, createDeferredContext(context, countImages(job)));
+    const deferred = job.model_run ? placeFiles(job, deferredImage) : (offer.body?.(job) ?? {});
+    const body = await resolveDeferred(deferred, createDeferredContext(context, countImages(job)));
     const { request_id } = await callProvider(context, {
       origin: env.FAL_QUEUE_URL,
       url: `${env.FAL_QUEUE_URL}/${offer.upstreamModel}${callbackUrl ? `?${buildWebhookQuery(callbackUrl, facts)}` : ""}`,
@@ -71,9 +76,10 @@ export const fal = defineProvider<FalEnv>({
       return { state: "running", ticket, progress: QUEUED / (1 + (standing.queue_position ?? 0)) };
     }
     if (standing.status === "IN_PROGRESS") return { state: "running", ticket, progress: RUNNING };
-    const result = await read({ path: "", reply: FalResult, isJobResult: true }, ticket, context);
+    const reply = ticket.task === "model.run" ? ModelResult : FalResult;
+    const result = await read<z.output<typeof reply>>({ path: "", reply, isJobResult: true }, ticket, context);
     if (standing.error || standing.error_type) throw jobFailed(standing);
-    return toJobDone(result, ticket);
+    return ticket.task === "model.run" ? { state: "done", outputs: [], raw: result } : toJobDone(result, ticket);
   },
 
   async cancel(ticket, context) {
@@ -163,6 +169,13 @@ const read = <Reply>({ path, reply, isJobResult }: FalRead<Reply>, ticket: Ticke
       return isJobResult ? classifyResultStatus(status, body) : undefined;
     },
   });
+
+/** The OpenAPI document of an endpoint. fal publishes it without a key. */
+function describeModel(path: string, context: ProviderContext<FalEnv>): Promise<unknown> {
+  const { FAL_SCHEMA_URL: origin } = context.env;
+  const url = `${origin}/api/openapi/queue/openapi.json?endpoint_id=${encodeURIComponent(path)}`;
+  return callProvider(context, { origin, url, hasNoSideEffects: true, reply: z.unknown() });
+}
 
 /** The models that fal does not have. If fal only reports that one is missing, the list is bisected. */
 async function findUnknownModels(names: string[], context: ProviderContext<FalEnv>): Promise<string[]> {

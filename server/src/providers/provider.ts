@@ -142,8 +142,12 @@ export type Offer = {
 /** The names of an offer, as they are journalled. */
 export type SelectedOffer = { provider: string; upstreamModel: string };
 
-/** A result, as a URL at the provider or as bytes. The run stores it; adapters never do. */
-export type ProviderOutput = ({ url: string } | { bytes: Uint8Array; media_type: string }) & OutputMetadata;
+/**
+ * A result, as a URL at the provider or as bytes. The run stores it; adapters never do. `isForeign`: the URL may be
+ * anywhere else, so it is fetched by the rules for URLs of callers, without a credential.
+ */
+export type ProviderOutput = ({ url: string; isForeign?: true } | { bytes: Uint8Array; media_type: string }) &
+  OutputMetadata;
 /** What the provider reports about a result. */
 export type OutputMetadata = {
   name?: string;
@@ -160,13 +164,15 @@ export type OutputMetadata = {
 export type Ticket = Record<string, string>;
 
 /**
- * `data` is a result that is not a file, such as a description or an enhanced prompt. `usage`: what the provider says
- * that the job used or cost.
+ * `data` is a result that is not a file, such as a description or an enhanced prompt. `raw`: the whole result as the
+ * provider gave it, in which the run finds the files of an imported model. `usage`: what the provider says that the job
+ * used or cost.
  */
 export type JobDone = {
   state: "done";
   outputs: ProviderOutput[];
   data?: JsonObject;
+  raw?: unknown;
   usage?: ReportedUsage | undefined;
 };
 /** `progress` is between 0 and 1. */
@@ -255,6 +261,12 @@ export type JobCancellation = { isUncharged: boolean };
 /** What people read before they connect a provider: its name, what it adds, and where its key comes from. */
 export type ProviderProfile = { name: string; unlocks: string; keyPage?: string };
 
+/** `describe` reads what the provider publishes about a model, for the import of its schemas. Free. */
+export type AnyModel<Env> = {
+  recovery: Recovery;
+  describe(path: string, context: ProviderContext<Env>): Promise<unknown>;
+};
+
 /** An adapter. `Env` is the type of its settings. */
 export type Provider<Env = unknown> = {
   id: string;
@@ -265,6 +277,8 @@ export type Provider<Env = unknown> = {
   /** Schema of its settings. If a required setting is absent, the provider is disabled. This is not an error. */
   env: z.ZodType<Env>;
   offers: Offer[];
+  /** For providers that run any model by the path of its name, with the model's own parameters (`model.run`). */
+  anyModel?: AnyModel<Env>;
   /**
    * Origins that results may be fetched from, or `https://*.example.com` for all subdomains. Must include configured
    * base URLs.

@@ -11,6 +11,7 @@ import {
   providerFault,
   readProviderFailure,
 } from "./call-provider.ts";
+import { placeFiles } from "./model-offer.ts";
 import { defineProvider, type ProviderOutput } from "./provider.ts";
 import {
   callbackUrlFor,
@@ -49,6 +50,7 @@ export const replicate = defineProvider<ReplicateEnv>({
   },
   env: ReplicateEnv,
   offers: replicateOffers,
+  anyModel: { recovery: "find", describe: describeModel },
   rateLimit: { perMinute: 600 },
   resultOrigins: (env) => [
     "https://replicate.delivery",
@@ -57,8 +59,9 @@ export const replicate = defineProvider<ReplicateEnv>({
   ],
 
   async submit(job, offer, context) {
-    const input = await embedImages(offer.body?.(job) ?? {}, context);
-    const [name = "", version] = offer.upstreamModel.split(":");
+    const body = job.model_run ? placeFiles(job, (file) => file) : (offer.body?.(job) ?? {});
+    const input = await embedImages(body, context);
+    const [name = "", version = job.model_run?.version ?? undefined] = offer.upstreamModel.split(":");
     const webhook = callbackUrlFor(context);
     const { id } = await callProvider(context, {
       ...replicateApi(context.env),
@@ -80,7 +83,7 @@ export const replicate = defineProvider<ReplicateEnv>({
     if (prediction.status === "succeeded") {
       const seconds = prediction.metrics?.predict_time;
       const usage = typeof seconds === "number" ? { compute_second: seconds } : undefined;
-      return { state: "done", outputs: outputsOf(prediction.output), usage };
+      return { state: "done", outputs: outputsOf(prediction.output), raw: prediction.output, usage };
     }
     throw classifyEndedPrediction(prediction);
   },
@@ -141,6 +144,14 @@ function progressOf({ logs }: Prediction): { progress?: number } {
 
 const outputsOf = (output: unknown): ProviderOutput[] =>
   [output].flat().flatMap((each) => (typeof each === "string" && /^https?:\/\//.test(each) ? [{ url: each }] : []));
+
+function describeModel(path: string, context: ReplicateContext): Promise<unknown> {
+  const url = replicateUrl(context, `/models/${path}`);
+  return callProvider(context, {
+    ...replicateApi(context.env),
+    ...{ url, reply: z.unknown(), hasNoSideEffects: true },
+  });
+}
 
 /** Community models have no endpoint of their own; they are run by version. */
 async function latestVersion(name: string, context: ReplicateContext): Promise<string> {

@@ -3,16 +3,18 @@
 // A name is one of these:
 // - a name of the interface, such as `flux-dev`, or one that the operator added in gesso.yaml: the offers that have it;
 // - the name of a model as people know it, such as `GPT Image 2.5 Flare` or `gpt-image-2.5-flare`;
-// - `<provider>:<path>`, the provider's own name: the offers of that provider for that path.
+// - `<provider>:<path>`, the provider's own name: the offers of that provider for that path. For `model.run`, any path:
+//   the model's own schema says what it does.
 import { builtInModels } from "../contract/models.ts";
 import { rankNames } from "../contract/nearest-names.ts";
 import type { Job, ModelFacts, Task } from "../contract/operation.ts";
 import { findNamedModel, NAMED_MODELS, toModelId } from "./model-names.ts";
+import { makeModelOffer } from "./model-offer.ts";
 import { supportOf } from "./parameter-support.ts";
 import { type EnabledProvider, type Offer, offerPreference } from "./provider.ts";
 
 export type ResolvedOffer = { enabledProvider: EnabledProvider; offer: Offer };
-type ModelOfTask = Pick<Job<unknown>, "task" | "model">;
+type ModelOfTask = Pick<Job<unknown>, "task" | "model"> & Pick<Partial<Job<unknown>>, "model_run">;
 
 const SUGGESTIONS = 3;
 
@@ -22,8 +24,12 @@ export const listOffers = (enabled: readonly EnabledProvider[]): readonly Resolv
 /** What the name means for the task, the preferred offer first. Retired offers are included. */
 export function findOffers(
   enabled: readonly EnabledProvider[],
-  { task, model }: ModelOfTask,
+  { task, model, model_run }: ModelOfTask,
 ): readonly ResolvedOffer[] {
+  if (task === "model.run") {
+    const made = makeModelOffer(enabled, { task, model, model_run });
+    return made ? [made] : [];
+  }
   const { byModel, byPath, byId } = indexOf(enabled);
   const find = (index: OfferIndex, name: string) => index.get(keyOf(task, name));
   return (

@@ -29,6 +29,8 @@ export type FaultSwitches = {
   callbacks: "once" | "twice" | "early" | "forged" | "none";
   /** Models that are no longer known. */
   retired: string[];
+  /** Models beside those that the fake was written for, by path: what the vendor publishes about them. */
+  published: Record<string, unknown>;
 };
 
 /** A job in the ledger. `request` is the request as the vendor parsed it. */
@@ -119,6 +121,7 @@ const NO_FAULTS: FaultSwitches = {
   longBytes: 0,
   callbacks: "once",
   retired: [],
+  published: {},
 };
 
 const never = () => new Promise<never>(() => {});
@@ -141,7 +144,7 @@ function resetConnection(context: VendorContext): Promise<never> {
 export async function startFakeVendor(
   routes: (services: FakeVendorServices) => Hono<{ Bindings: HttpBindings }>,
 ): Promise<FakeVendor> {
-  const switches = { ...NO_FAULTS };
+  const switches = { ...NO_FAULTS, published: {} };
   const ledger: VendorJob[] = [];
   const producedHashes = new Set<string>();
   const problems: string[] = [];

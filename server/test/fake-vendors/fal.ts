@@ -12,6 +12,7 @@ import {
 } from "./fake-vendor.ts";
 import { renderFlaggedResult, renderResult } from "./fal/results.ts";
 import { endpointIds, hasSafetyChecker, isKnownEndpoint, validateFalInput } from "./fal/schema.ts";
+import { findInputProblems, makeResult, type PublishedModel } from "./published-models.ts";
 
 const KEY = "fake-id:fake-secret";
 const USER = "user-of-the-fake";
@@ -55,6 +56,8 @@ const routes = (services: FakeVendorServices) => {
       if (isShown) return { status: 200, body: await renderFlaggedResult(job.request, dependencies) };
       return { status: 422, body: detail("content_policy_violation", "The content could not be processed.") };
     }
+    const published = publishedModel(services, job.model);
+    if (published) return { status: 200, body: await makeResult(published, job.request, services) };
     try {
       const body = await renderResult(job.model, job.request, dependencies);
       return { status: 200, body: { ...body, ...(hasSafetyChecker(job.model) && { has_nsfw_concepts: [false] }) } };
@@ -106,7 +109,23 @@ function openStorage(app: App, services: FakeVendorServices, shelf: Shelf) {
   });
 }
 
+/** As the schemas of a queue are published: those of the posted body, and of the result of a request. */
+function publishedModel({ switches }: FakeVendorServices, endpoint: string): PublishedModel | undefined {
+  const document = switches.published[endpoint] as Record<string, any> | undefined;
+  if (!document) return undefined;
+  const schemaOf = (at: Record<string, any>) => at.content["application/json"].schema;
+  return {
+    document,
+    input: schemaOf(document.paths[`/${endpoint}`].post.requestBody),
+    output: schemaOf(document.paths[`/${endpoint}/requests/{request_id}`].get.responses["200"]),
+  };
+}
+
 function openCatalogue(app: App, services: FakeVendorServices, key: KeyObject) {
+  app.get("/api/openapi/queue/openapi.json", (context) => {
+    const document = services.switches.published[context.req.query("endpoint_id") ?? ""];
+    return document ? context.json(document) : context.json({ detail: "Not found" }, 404);
+  });
   app.get("/.well-known/jwks.json", (context) => context.json({ keys: [key.export({ format: "jwk" })] }));
   app.get("/v1/models", (context) => {
     const refused = refusal(context, services);
@@ -126,12 +145,16 @@ function openQueue(app: App, services: FakeVendorServices, { resultOf, own, stra
     const refused = refusal(context, services);
     if (refused) return refused;
     const endpoint = context.req.path.slice(1);
-    if (!isKnownEndpoint(endpoint) || services.switches.retired.includes(endpoint)) {
+    const published = publishedModel(services, endpoint);
+    if (!(published || isKnownEndpoint(endpoint)) || services.switches.retired.includes(endpoint)) {
       return context.json({ detail: `Application '${endpoint}' not found` }, 404);
     }
     const request = await context.req.json();
-    const problems = validateFalInput(endpoint, request);
-    if (request.sync_mode) problems.push({ loc: ["body", "sync_mode"], msg: "results expire", type: "value_error" });
+    const problems = published
+      ? findInputProblems(published, request).map((msg) => ({ loc: ["body"], msg, type: "value_error" }))
+      : validateFalInput(endpoint, request);
+    if (request.sync_mode === true)
+      problems.push({ loc: ["body", "sync_mode"], msg: "results expire", type: "value_error" });
     if (problems.length > 0) {
       services.recordInvalidRequest(`${endpoint}: ${JSON.stringify(problems)}`);
       return context.json({ detail: problems }, 422);
@@ -241,6 +264,7 @@ export const fakeFal: FakeVendorDefinition = {
     FAL_QUEUE_URL: url,
     FAL_REST_URL: url,
     FAL_API_URL: url,
+    FAL_SCHEMA_URL: url,
     FAL_LORA_BASE_URL: "https://loras.example.com/ours",
   }),
 };

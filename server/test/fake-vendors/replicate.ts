@@ -12,6 +12,7 @@ import {
   type VendorJob,
   type VendorJobState,
 } from "./fake-vendor.ts";
+import { findInputProblems, makeResult, type PublishedModel } from "./published-models.ts";
 import { REPLICATE_MODELS } from "./replicate/models.ts";
 import { drawTestImage } from "./result-files.ts";
 
@@ -61,6 +62,14 @@ const Body = z.strictObject({
 /** Where a prediction contains the URL that it calls back. */
 type WebhookMode = "always" | "alone" | "never";
 
+function publishedModel({ switches }: FakeVendorServices, name: string): PublishedModel | undefined {
+  const model = switches.published[name] as { latest_version: { openapi_schema: Record<string, any> } } | undefined;
+  if (!model) return undefined;
+  const document = model.latest_version.openapi_schema;
+  const { Input: input, Output: output } = document.components.schemas;
+  return { document, input, output };
+}
+
 function createReplicate(services: FakeVendorServices, shows: WebhookMode) {
   const outputs = new Map<string, Promise<string[]>>();
   const uploads = new Map<string, { bytes: Uint8Array; mediaType: string }>();
@@ -74,6 +83,14 @@ function createReplicate(services: FakeVendorServices, shows: WebhookMode) {
       return upload?.bytes ?? Promise.reject(new Error("no such upload"));
     if (!/^http:\/\/(127\.0\.0\.1|localhost)[:/]/.test(url)) return drawTestImage(url);
     return new Uint8Array(await (await fetch(url)).arrayBuffer());
+  };
+
+  const publishedOutputs = new Map<string, Promise<unknown>>();
+  const publishedOutput = (job: VendorJob, published: PublishedModel): Promise<unknown> => {
+    const made =
+      publishedOutputs.get(job.id) ?? makeResult(published, job.request.input as Record<string, unknown>, services);
+    publishedOutputs.set(job.id, made);
+    return made;
   };
 
   const outputOf = (job: VendorJob) => {
@@ -90,15 +107,18 @@ function createReplicate(services: FakeVendorServices, shows: WebhookMode) {
 
   async function predictionOf(job: VendorJob, standing = services.stateOf(job), isAlone = true) {
     const isErased = Date.now() > job.endsAt + KEPT_MS && job.outcome !== "never";
-    const made = standing === "done" && !isErased ? await outputOf(job) : [];
+    const published = publishedModel(services, job.model);
+    const made = standing === "done" && !isErased && !published ? await outputOf(job) : [];
+    const output = published && standing === "done" && !isErased ? await publishedOutput(job, published) : undefined;
+    const known = REPLICATE_MODELS[job.model];
     const base = `${services.url()}/v1/predictions/${job.id}`;
     const isShown = shows === "always" || (shows === "alone" && isAlone);
     return {
       id: job.id,
       model: job.model,
-      version: REPLICATE_MODELS[job.model]!.byVersion ?? "hidden",
+      version: known?.byVersion ?? "hidden",
       input: isErased ? {} : job.request.input,
-      output: made.length === 0 ? null : REPLICATE_MODELS[job.model]!.single ? made[0] : made,
+      output: output ?? (made.length === 0 ? null : known?.single ? made[0] : made),
       error: ERRORS[standing] ?? null,
       logs: standing === "running" ? " 25%|██▌       | 7/28 [00:01<00:03]\n 50%|█████     | 14/28 [00:02<00:02]" : "",
       status: STATUSES[standing],
@@ -135,10 +155,16 @@ function createReplicate(services: FakeVendorServices, shows: WebhookMode) {
 
   async function predict(context: VendorContext, name: string | undefined, raw: unknown) {
     const model = name === undefined || services.switches.retired.includes(name) ? undefined : REPLICATE_MODELS[name];
-    if (!name || !model) return context.json(problem(404), 404);
+    const published = publishedModel(services, name ?? "");
+    if (!name || !(model || published)) return context.json(problem(404), 404);
     const parsed = Body.safeParse(raw);
     if (!parsed.success) return refuseInput(context, parsed.error);
-    const input = z.object({ input: model.input }).safeParse({ input: parsed.data.input });
+    const problems = published ? findInputProblems(published, parsed.data.input) : [];
+    if (problems.length > 0) {
+      services.recordInvalidRequest(problems.join(", "));
+      return context.json(problem(422, problems.join("\n"), { title: "Input validation failed" }), 422);
+    }
+    const input = z.object({ input: model?.input ?? z.unknown() }).safeParse({ input: parsed.data.input });
     if (!input.success) return refuseInput(context, input.error);
     const job = await services.acceptJob(context, { id: newId(), model: name, request: parsed.data }, problem);
     if (job instanceof Response) return job;
@@ -160,8 +186,13 @@ function createReplicate(services: FakeVendorServices, shows: WebhookMode) {
   });
   app.post("/v1/predictions", async (context) => {
     const body = (await context.req.json()) as { version?: string };
-    const [name] =
+    const [published] =
+      Object.entries(services.switches.published as Record<string, any>).find(
+        ([, { latest_version }]) => latest_version.id === body.version,
+      ) ?? [];
+    const [known] =
       Object.entries(REPLICATE_MODELS).find(([, { byVersion }]) => byVersion && byVersion === body.version) ?? [];
+    const name = published ?? known;
     if (!name) return context.json(problem(422, "Invalid version or not permitted"), 422);
     return predict(context, name, body);
   });
@@ -192,6 +223,8 @@ function createReplicate(services: FakeVendorServices, shows: WebhookMode) {
     const model = services.switches.retired.includes(`${owner}/${name}`)
       ? undefined
       : REPLICATE_MODELS[`${owner}/${name}`];
+    const published = services.switches.published[`${owner}/${name}`];
+    if (published) return context.json(published);
     if (!model) return context.json(problem(404), 404);
     const schema = { components: { schemas: { Input: z.toJSONSchema(model.input) } } };
     return context.json({

@@ -58,6 +58,9 @@ const TASKS: Record<Task, () => Partial<AssetJob>> = {
   "image.cut": () => ({ images: images(1), masks: [createMaskAsset()], options: { mode: "extract", invert: false } }),
   "image.blend": () => ({ images: images(2), mask: createMaskAsset() }),
   "prompt.enhance": () => ({ prompt: "a red bicycle", options: { model_type: "flux-dev" } }),
+  "model.run": () => ({
+    model_run: { input: { prompt: "a boat lands" }, files: [], outputs: [], version: null, call_price: null },
+  }),
   "video.generate": () => ({ prompt: "it moves", images: images(1), aspect_ratio: "16:9", options: { duration: 3 } }),
 };
 

@@ -26,16 +26,18 @@ export const falDocument = (
   },
 });
 
+type ReplicateOptions = { output?: Schema; definitions?: Schema; version?: string };
+
 /** Replicate's answer about a model with its latest version. */
 export const replicateModel = (
   path: string,
   input: Schema,
-  { output = { type: "string", format: "uri" }, definitions = {} }: { output?: Schema; definitions?: Schema } = {},
+  { output = { type: "string", format: "uri" }, definitions = {}, version = "5c7d5dc6" }: ReplicateOptions = {},
 ): Schema => ({
   owner: path.split("/")[0],
   name: path.split("/")[1],
   latest_version: {
-    id: "5c7d5dc6",
+    id: version,
     openapi_schema: {
       openapi: "3.0.2",
       components: {

@@ -42,7 +42,7 @@ import type { OutputDependencies } from "../../src/runs/outputs/store-outputs.ts
 import { createInFlightAttempts } from "../../src/runs/ownership/in-flight-attempts.ts";
 import type { SuspectRuns } from "../../src/runs/ownership/suspect-runs.ts";
 import { createFileTurns } from "../../src/runs/sources/file-turns.ts";
-import type { StagingDependencies } from "../../src/runs/sources/stage-inline-images.ts";
+import type { StagingDependencies } from "../../src/runs/sources/stage-inline-files.ts";
 import type { ResolvedRequest } from "../../src/runs/steps.ts";
 import type { Clock } from "../../src/runtime/clock.ts";
 import { systemClock } from "../../src/runtime/system-clock.ts";

@@ -92,5 +92,6 @@ export const INSTALLATION_TABLES = [
   ...["circuit_breakers", "engine_incarnation", "event_clock", "leases", "provider_rate_limits", "retention"],
   "lost_event_positions",
   ...["daily_usage_cursor", "run_index_position"],
+  ...["imported_models", "model_pins"],
   ...["schema_migrations", "tenant_deletions", "used_logout_tokens", "webhook_cursor", "workers"],
 ];

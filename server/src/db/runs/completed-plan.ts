@@ -6,7 +6,7 @@
  */
 const REQUEST_PARAMETERS = [
   ...["prompt", "negative_prompt", "width", "height", "aspect_ratio", "seed", "count", "request_count", "routing"],
-  ...["defaulted", "is_strict", "source_size", "prices"],
+  ...["defaulted", "is_strict", "source_size", "prices", "model_run"],
 ];
 
 /**

@@ -33,6 +33,8 @@ export type NewRun = ResourceOwner &
     webhook_secret?: RunWebhookSecret | undefined;
     model?: string | undefined;
     provider?: string | undefined;
+    /** The schema that its input was checked with, if an imported model does the work. */
+    schema_hash?: string | undefined;
     /** Other runs that its source images come from, beside the parent. */
     references?: string[];
     /** Which provider it waits for. */
@@ -58,7 +60,7 @@ const RUN_COLUMNS = {
   ...{ run_id: "uuid", user_id: "text", end_user: "text", operation: "text", run_type: "text", inputs: "jsonb" },
   ...{ given_fields: "text[]", plan: "jsonb", metadata: "jsonb", warnings: "jsonb", parent_run_id: "uuid" },
   ...{ root_run_id: "uuid", depth: "smallint", webhook_url: "text", model: "text", provider: "text" },
-  ...{ traceparent: "text" },
+  ...{ traceparent: "text", schema_hash: "text" },
 } as const satisfies Partial<Record<keyof NewRun, string>>;
 
 /** What goes into other tables. */
@@ -255,7 +257,7 @@ export async function insertRun(db: Database, run: NewRun): Promise<RunRow | und
 
 /** The row that was inserted, without reading it. */
 function toAcceptedRow(run: NewRun, acceptedAt: Date): RunRow {
-  const { traceparent: _notRead, ...columns } = insertedColumns(run);
+  const { traceparent: _traceparent, schema_hash: _hash, ...columns } = insertedColumns(run);
   return {
     ...columns,
     tenant_id: run.tenant_id,

@@ -5,7 +5,7 @@ import { readFile } from "node:fs/promises";
 import { isFilePart } from "../../contract/files.ts";
 import { decodeInlineImage } from "../../contract/image-fields.ts";
 import { Fault } from "../../faults/faults.ts";
-import type { StagingDependencies } from "../../runs/sources/stage-inline-images.ts";
+import type { StagingDependencies } from "../../runs/sources/stage-inline-files.ts";
 import { type ClientImage, issueAt } from "./client-body.ts";
 
 /** Returns the mask as a data URL. */

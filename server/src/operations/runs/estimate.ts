@@ -2,10 +2,13 @@ import { z } from "zod";
 import { textField } from "../../contract/fields.ts";
 import { Estimate } from "../../contract/schemas/library.ts";
 import { estimateJobs, planOperation } from "../../runs/accept/estimate.ts";
+import type { ImportedModelDependencies } from "../../runs/accept/model-name.ts";
 import type { OfferDependencies } from "../../runs/offers/select-offer.ts";
 import type { StoredSources } from "../../runs/sources/source-files.ts";
 import { addSourceSizes } from "../../runs/sources/source-sizes.ts";
 import { defineQuery } from "../define-query.ts";
+
+type EstimateDependencies = OfferDependencies & StoredSources & ImportedModelDependencies;
 
 export const estimateRun = defineQuery({
   name: "runs.estimate",
@@ -21,9 +24,8 @@ export const estimateRun = defineQuery({
   }),
   output: Estimate,
   example: { operation: "images.generate", input: { prompt: "a red bicycle by the sea", batch_size: 2 } },
-  handle: async ({ operation, input }, { caller }, services: OfferDependencies & StoredSources) =>
-    estimateJobs(
-      services,
-      await addSourceSizes(services, caller.tenant_id, planOperation(services, operation, input), []),
-    ),
+  async handle({ operation, input }, { caller }, services: EstimateDependencies) {
+    const plan = await planOperation(services, operation, input);
+    return estimateJobs(services, await addSourceSizes(services, caller.tenant_id, plan, []));
+  },
 });

@@ -1,6 +1,7 @@
-// Sends images to fal: inline if they are small, by our URL if fal can reach it, and otherwise through fal's storage.
-// Credentials are never sent to a URL from a response.
+// Sends images and other files to fal: small images inline, others by our URL if fal can reach it, and otherwise
+// through fal's storage. Credentials are never sent to a URL from a response.
 import { z } from "zod";
+import { extensionOf } from "../../files/formats/detect-media-type.ts";
 import { callProvider, modelUnavailable, providerFault, readProviderFailure } from "../call-provider.ts";
 import { convertImage } from "../convert-image.ts";
 import type { ProviderContext } from "../provider.ts";
@@ -30,6 +31,8 @@ async function toImageUrl(
   context: ProviderContext<FalEnv>,
   inlineBytes: number,
 ): Promise<string> {
+  // A video can be too large for the memory.
+  if (image.url && context.isPublicUrlReachable && !image.media_type.startsWith("image/")) return image.url();
   const stored = await image.bytes();
   const bytes = image.pixelTask ? await convertImage(context, image.pixelTask, stored) : stored;
   if (bytes.byteLength <= inlineBytes) {
@@ -44,7 +47,7 @@ async function upload(bytes: Uint8Array, mediaType: string, context: ProviderCon
     origin: env.FAL_REST_URL,
     url: `${env.FAL_REST_URL}/storage/upload/initiate?storage_type=fal-cdn-v3`,
     headers: { ...authorizationHeader(env), ...UPLOAD_RETENTION_HEADERS },
-    body: { content_type: mediaType, file_name: `image.${mediaType.replace(/^.*\//, "")}` },
+    body: { content_type: mediaType, file_name: `file.${extensionOf(mediaType)}` },
     hasNoSideEffects: true,
     reply: Upload,
   });

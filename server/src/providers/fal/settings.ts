@@ -9,6 +9,7 @@ export const FalEnv = z.object({
   FAL_QUEUE_URL: base("https://queue.fal.run").describe("URL of fal's queue API"),
   FAL_REST_URL: base("https://rest.fal.ai").describe("URL of fal's REST API, for uploads and signing keys"),
   FAL_API_URL: base("https://api.fal.ai").describe("URL of fal's platform API, for the list of models"),
+  FAL_SCHEMA_URL: base("https://fal.ai").describe("URL of fal's site, for the schemas of models that are imported"),
   FAL_LORA_BASE_URL: z
     .url()
     .transform(withoutSlash)

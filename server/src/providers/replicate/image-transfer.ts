@@ -1,4 +1,4 @@
-// Sends images to Replicate: inline if they are small, otherwise by URL.
+// Sends images and other files to Replicate: inline if they are small, otherwise by URL.
 import { z } from "zod";
 import type { JsonObject } from "../../contract/schemas/run.ts";
 import type { PixelTask } from "../../files/images/pixel-tasks.ts";
@@ -20,16 +20,29 @@ const isImage = (value: unknown): value is ReplicateImage =>
 
 /** The input with a URL or data URL in place of every image. */
 export async function embedImages(input: JsonObject, context: ReplicateContext): Promise<JsonObject> {
-  const count = Object.values(input).flat().filter(isImage).length;
-  const embed = (value: unknown) => (isImage(value) ? embedImage(value, INLINE_BYTES / count, context) : value);
-  const entries = Object.entries(input).map(async ([name, value]) => [
-    name,
-    Array.isArray(value) ? await Promise.all(value.map(embed)) : await embed(value),
-  ]);
-  return Object.fromEntries(await Promise.all(entries));
+  const inlineBytes = INLINE_BYTES / Math.max(1, countImages(input));
+  const embed = async (value: unknown): Promise<unknown> => {
+    if (isImage(value)) return embedImage(value, inlineBytes, context);
+    if (Array.isArray(value)) return Promise.all(value.map(embed));
+    return value !== null && typeof value === "object" ? embedIn(value as JsonObject) : value;
+  };
+  const embedIn = async (object: JsonObject): Promise<JsonObject> =>
+    Object.fromEntries(
+      await Promise.all(Object.entries(object).map(async ([name, value]) => [name, await embed(value)] as const)),
+    );
+  return embedIn(input);
 }
 
+const countImages = (value: unknown): number =>
+  isImage(value)
+    ? 1
+    : value !== null && typeof value === "object"
+      ? Object.values(value).reduce<number>((sum, each) => sum + countImages(each), 0)
+      : 0;
+
 async function embedImage(image: ReplicateImage, inlineBytes: number, context: ReplicateContext): Promise<string> {
+  // A video can be too large for the memory.
+  if (image.url && context.isPublicUrlReachable && !image.media_type.startsWith("image/")) return image.url();
   const stored = await image.bytes();
   const bytes = image.pixelTask ? await convertImage(context, image.pixelTask, stored) : stored;
   if (bytes.length <= inlineBytes) {

@@ -23,7 +23,7 @@ import { createDiskStorage } from "../../files/storage/disk-storage.ts";
 import type { ObjectStorage } from "../../files/storage/object-storage.ts";
 import { upscaleImage } from "../../operations/images/upscale.ts";
 import { type RenderDependencies, renderRun } from "../show/render-run.ts";
-import { stageInlineImages, sweepStagedRuns } from "../sources/stage-inline-images.ts";
+import { stageInlineFiles, sweepStagedRuns } from "../sources/stage-inline-files.ts";
 import { processOutboxLane } from "../upkeep/process-outbox.ts";
 import { type AcceptDependencies, type AcceptedRun, acceptRun, type RunRequest } from "./accept-run.ts";
 
@@ -193,7 +193,7 @@ describe("a run of a tenant whose storage quota is used up", () => {
 describe("images of a process that was killed between staging and acceptance", () => {
   beforeEach(async () => {
     const run = { ...caller, run_id: runtime.ids.next() };
-    await stageInlineImages(services, run, parseInput(upscaleImage, { image_url: PIXEL }, "json"));
+    await stageInlineFiles(services, run, parseInput(upscaleImage, { image_url: PIXEL }, "json"));
   });
 
   it("stay for an hour, because the request may still be in progress", async () => {

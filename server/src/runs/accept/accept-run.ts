@@ -2,7 +2,7 @@
 // statement. Once this has returned, the run is executed to its end even if processes crash.
 
 import type { Routing } from "../../contract/fields.ts";
-import type { Job, Operation, Source } from "../../contract/operation.ts";
+import type { ImportedModel, Job, Operation, Source } from "../../contract/operation.ts";
 import type { ParsedInput } from "../../contract/parse.ts";
 import type { JsonObject } from "../../contract/schemas/run.ts";
 import type { Caller } from "../../db/access/caller.ts";
@@ -37,13 +37,18 @@ import {
   sourceRunId,
 } from "../sources/source-files.ts";
 import { addSourceSizes } from "../sources/source-sizes.ts";
-import { type StagingDependencies, stageInlineImages } from "../sources/stage-inline-images.ts";
+import { type StagingDependencies, stageInlineFiles } from "../sources/stage-inline-files.ts";
 import { type AllowedLoras, resolveCustomModels } from "./custom-models.ts";
 import { resolveEndUser } from "./end-user.ts";
 import { estimatePlan, offerToReserve } from "./estimate.ts";
 import { expandPlan } from "./expand-plan.ts";
 import { judgeParameters, markDefaults } from "./judge-parameters.ts";
-import { checkModelName, warnOfSuccessors } from "./model-name.ts";
+import {
+  checkModelName,
+  type ImportedModelDependencies,
+  requireImportedModel,
+  warnOfSuccessors,
+} from "./model-name.ts";
 import { buildRunWebhook, type WebhookPolicy } from "./run-webhook.ts";
 
 const MAX_TREE_DEPTH = 64;
@@ -74,6 +79,7 @@ export type RunRequest = {
 export type AcceptedRun = { row: RunRow; isReplay: boolean };
 
 type PlanDependencies = StoredSources &
+  ImportedModelDependencies &
   Pick<Runtime, "clock"> & {
     http: OutboundHttp;
     providers: ProviderRegistry;
@@ -103,12 +109,13 @@ export async function acceptRun(
   await request.consumeRateLimit?.();
   const run_id = services.ids.next();
   const { storageLimits } = request;
+  const imported = await requireImportedModel(services, request.operation, request.parsed.input);
   // A concurrent request with the same idempotency key may have used up the budget, the limit of open runs or the
   // storage quota. Then this request is its replay, not a refusal.
   const findConcurrentReplay = async (thrown: unknown) => (isLimitFault(thrown) ? findReplay() : undefined);
   // Files of a run that is not accepted yet belong to no end user.
   const staging = { ...services, database: database.forTenant(caller.tenant_id) };
-  const staged = await stageInlineImages(staging, { ...caller, run_id, storageLimits }, request.parsed).catch(
+  const staged = await stageInlineFiles(staging, { ...caller, run_id, storageLimits }, request.parsed, imported).catch(
     async (thrown) => {
       const concurrentReplay = await findConcurrentReplay(thrown);
       if (!concurrentReplay) throw thrown;
@@ -119,7 +126,7 @@ export async function acceptRun(
   const { parsed, files, discard } = staged;
   let isCertainlyRefused = true;
   try {
-    const run = await buildNewRun(services, caller, { ...request, parsed, files }, run_id);
+    const run = await buildNewRun(services, caller, { ...request, parsed, files, imported }, run_id);
     services.crashPoint("request_read");
     const newRun = { ...run, idempotency, openRunLimits: request.openRunLimits, storageLimits };
     const row = await insertTraced(services, newRun).catch(async (thrown) => {
@@ -182,7 +189,7 @@ const isLimitFault = (thrown: unknown) =>
   thrown instanceof Fault &&
   (thrown.status === 402 || thrown.status === 429 || thrown.code === "storage_quota_exceeded");
 
-type StagedRunRequest = RunRequest & { files: StoredAsset[] };
+type StagedRunRequest = RunRequest & { files: StoredAsset[]; imported: ImportedModel | undefined };
 
 async function buildNewRun(
   services: PlanDependencies,
@@ -190,10 +197,10 @@ async function buildNewRun(
   request: StagedRunRequest,
   run_id: string,
 ): Promise<NewRun> {
-  const { operation, parsed } = request;
+  const { operation, parsed, imported } = request;
   const end_user = resolveEndUser(caller, parsed.input.end_user as string | undefined, request.endUser);
   const routing = parsed.input.routing as Routing | undefined;
-  const models = describeModels(services.providers.enabled);
+  const models = { ...describeModels(services.providers.enabled), imported };
   const planned = operation.plan!(parsed.input, parsed.provided, models);
   checkModelName(services, operation, parsed.input, planned);
   const jobs = planned.map((job) => ({
@@ -243,6 +250,7 @@ async function buildNewRun(
     depth: treePosition.depth,
     references: sources.filter((source) => source !== treePosition.parent_run_id),
     model: jobs[0]!.model,
+    schema_hash: imported?.hash,
     provider: selectedOffers[0]!.provider,
     lane: selectedOffers[0]!.provider,
     deadlineSeconds: operation.deadlineSeconds ?? services.settings.timeouts.deadlineSeconds,

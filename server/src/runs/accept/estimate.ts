@@ -20,12 +20,16 @@ import {
   toSelectedOffer,
 } from "../offers/select-offer.ts";
 import { expandPlan } from "./expand-plan.ts";
-import { checkModelName } from "./model-name.ts";
+import { checkModelName, type ImportedModelDependencies, requireImportedModel } from "./model-name.ts";
 
 const DEFAULT_PRICE_VERSION = "1";
 
 /** The jobs that the operation would plan for this input. */
-export function planOperation(services: OfferDependencies, name: string, input: JsonObject): Job[] {
+export async function planOperation(
+  services: OfferDependencies & ImportedModelDependencies,
+  name: string,
+  input: JsonObject,
+): Promise<Job[]> {
   const operation = findRunOperation(name);
   if (!operation?.plan) {
     throw validationFault([
@@ -85,11 +89,16 @@ function estimateLines(job: Job, offer: Offer | undefined, quote: Quote | undefi
 }
 
 /** Parses the input as the operation would. Paths of validation errors point into the estimate request. */
-function buildPlan(services: OfferDependencies, operation: Operation, raw: JsonObject): Job[] {
+async function buildPlan(
+  services: OfferDependencies & ImportedModelDependencies,
+  operation: Operation,
+  raw: JsonObject,
+): Promise<Job[]> {
   try {
     const { input, provided } = parseInput(operation, { ...raw, ...operation.fixedValues }, "json");
     const { routing } = input as Pick<Job, "routing">;
-    const plan = operation.plan!(input, provided, describeModels(services.providers.enabled));
+    const imported = await requireImportedModel(services, operation, input);
+    const plan = operation.plan!(input, provided, { ...describeModels(services.providers.enabled), imported });
     checkModelName(services, operation, input, plan);
     return plan.map((job) => ({ ...job, ...(routing && { routing }) }));
   } catch (thrown) {

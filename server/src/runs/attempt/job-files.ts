@@ -23,7 +23,7 @@ export type JobFiles = {
     claim: RunClaim,
     request: ProducingRequest,
     enabledProvider: EnabledProvider,
-    done: Pick<JobDone, "outputs" | "data" | "usage">,
+    done: Pick<JobDone, "outputs" | "data" | "raw" | "usage">,
   ): Promise<StoredOutputs>;
 };
 

@@ -29,7 +29,10 @@ const FILE_NAME = /image|mask|^file|^uri$|^data$|^video$|^init/;
  * Wraps the context so that `request` returns the last request sent through it: the one that submits the job. Undefined
  * if no byte of any request was sent.
  */
-export function recordRequests(context: ProviderContext<unknown>): {
+export function recordRequests(
+  context: ProviderContext<unknown>,
+  { isOfAnyModel = false } = {},
+): {
   context: ProviderContext<unknown>;
   request(): JsonObject | undefined;
 } {
@@ -54,7 +57,7 @@ export function recordRequests(context: ProviderContext<unknown>): {
       last && {
         method: last.method,
         path: new URL(last.url).pathname,
-        body: (summarize(decodeBody(last.body), "", 0) ?? {}) as JsonObject,
+        body: (summarize(decodeBody(last.body), { name: "", depth: 0, isOfAnyModel }) ?? {}) as JsonObject,
       },
   };
 }
@@ -77,22 +80,25 @@ function normalizeName(name: string): string {
   return name.replaceAll("_", "").replace(/\[\]$/, "").toLowerCase();
 }
 
+type Place = { name: string; depth: number; isOfAnyModel: boolean };
+
 /** The part of `value` that a record may show. undefined: nothing. Containers are searched whatever their name. */
-function summarize(value: unknown, name: string, depth: number): unknown {
+function summarize(value: unknown, { name, depth, isOfAnyModel }: Place): unknown {
   if (depth > MAX_DEPTH) return undefined;
+  const inside = (each: string) => ({ name: each, depth: depth + 1, isOfAnyModel });
   if (Array.isArray(value)) {
-    const shown = value.slice(0, MAX_LIST_LENGTH).map((each) => summarize(each, name, depth + 1));
+    const shown = value.slice(0, MAX_LIST_LENGTH).map((each) => summarize(each, inside(name)));
     return shown.some((each) => each !== undefined) ? shown.filter((each) => each !== undefined) : undefined;
   }
   const file = describeFile(value, name);
   if (file !== undefined) return file;
   if (value !== null && typeof value === "object") {
     const shown = Object.entries(value)
-      .map(([field, each]) => [field, summarize(each, normalizeName(field), depth + 1)] as const)
+      .map(([field, each]) => [field, summarize(each, inside(normalizeName(field)))] as const)
       .filter(([, each]) => each !== undefined);
     return shown.length > 0 ? Object.fromEntries(shown) : undefined;
   }
-  if (!SHOWN_PARAMETERS.has(name)) return undefined;
+  if (!isOfAnyModel && !SHOWN_PARAMETERS.has(name)) return undefined;
   if (typeof value !== "string") return value;
   if (isUrl(value)) return "(URL)";
   return value.length > MAX_TEXT_LENGTH ? `(${value.length} characters)` : value;

@@ -5,7 +5,7 @@ import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:f
 import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat, utimes } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { z } from "zod";
-import type { Task } from "../../contract/operation.ts";
+import type { Job, Task } from "../../contract/operation.ts";
 import type { JsonObject } from "../../contract/schemas/run.ts";
 import type { AttemptRef } from "../../db/runs/attempts.ts";
 import { SOCKET_SUFFIX } from "../../outbound/process-sockets.ts";
@@ -34,8 +34,8 @@ export type SpooledResponse = {
   count?: number | undefined;
   /** Absent in files of versions that did not write it. */
   task?: Task | undefined;
-  /** What the provenance of the results says about the job. */
-  job?: ProvenJob | undefined;
+  /** What the provenance of the results says about the job, and where an imported model has its files. */
+  job?: (ProvenJob & Pick<Job, "model_run">) | undefined;
   /** The recorded provider request, which has no credentials. */
   request?: JsonObject | undefined;
 };

@@ -49,7 +49,7 @@ async function sendUnderLease(
   const { enabledProvider, offer } = resolveOffer(services, request.offer, request.job);
   const { synchronousSeconds, recovery } = offer;
   const context = providers.createContext(enabledProvider, attempt, { synchronousSeconds, lease: held.lease });
-  const recorder = recordRequests(context);
+  const recorder = recordRequests(context, { isOfAnyModel: request.job.task === "model.run" });
   const stuck = watchStuckRequest(services, request, context.timeoutSeconds);
   const { job } = adjustParameters(jobFiles.open(request.job), offer);
   // The request may use another name, such as the provider's own. Adapters know the names of their offers.
@@ -64,8 +64,8 @@ async function sendUnderLease(
   if ("thrown" in response)
     return handleSubmitFailure(services, request, attempt, { thrown: response.thrown, sentRequest, wasStuck });
 
-  const { count, task, model, prompt, images, mask, masks } = request.job;
-  const provenJob = { model, prompt, images, mask, masks };
+  const { count, task, model, prompt, images, mask, masks, model_run } = request.job;
+  const provenJob = { model, prompt, images, mask, masks, ...(model_run && { model_run }) };
   const spooled = { response, offer: request.offer, count, task, job: provenJob, request: sentRequest };
   try {
     const complete = completionOf(services, held.claim, request);

@@ -5,8 +5,9 @@ import { cancelAtProvider, collectResult, registerWakeup } from "../attempt/coll
 import { submit } from "../attempt/submit.ts";
 import type { ByteBudget } from "../outputs/byte-budget.ts";
 import { finishRun } from "../outputs/finish.ts";
-import { MAX_SOURCE_BYTES, type ResolveDependencies, resolveSources } from "../sources/resolve-sources.ts";
+import { type ResolveDependencies, resolveSources } from "../sources/resolve-sources.ts";
 import { createSourceBuffer } from "../sources/source-buffer.ts";
+import { MAX_SOURCE_BYTES } from "../sources/store-source.ts";
 import type { RunSteps } from "../steps.ts";
 import { type PlanDependencies, planRequests } from "./plan-requests.ts";
 

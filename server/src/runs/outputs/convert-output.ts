@@ -1,6 +1,7 @@
 // Says which media types the results of a task can have, and converts those of tasks for which the API promises a
 // format, whatever the provider sent. Decoding happens in isolated processes.
 import type { Task } from "../../contract/operation.ts";
+import type { MediaKind } from "../../contract/pinned-model.ts";
 import type { ImageDecoder } from "../../files/images/image-decoder.ts";
 
 /** Returns undefined for a mask that marks nothing: the provider found no object. */
@@ -23,8 +24,13 @@ const CONVERTED: readonly Task[] = ["image.remove-background", "image.segment"];
  * Why a result cannot have this media type: it is of another kind than the task announces, or it would have to be
  * converted and Gesso does not read it. A paid result in any other format is delivered as it is.
  */
-export function findResultProblem(task: Task | undefined, mediaType: string): string | undefined {
+export function findResultProblem(
+  task: Task | undefined,
+  mediaType: string,
+  announced: MediaKind = "file",
+): string | undefined {
   const kind = task?.split(".")[0];
+  if (task === "model.run") return findKindProblem(announced, mediaType);
   const isRead = READ_TYPES.includes(mediaType);
   // Spool files of earlier versions do not name the task.
   if (kind === undefined) return isRead || mediaType === "video/mp4" ? undefined : "unsupported_format";
@@ -32,3 +38,9 @@ export function findResultProblem(task: Task | undefined, mediaType: string): st
   const isDelivered = mediaType.startsWith("image/") && !CONVERTED.includes(task!);
   return isRead || isDelivered ? undefined : "unsupported_image_format";
 }
+
+/** Of other kinds, the first bytes say too little: weights and many scenes look like any file. */
+const JUDGED_KINDS: readonly MediaKind[] = ["image", "video", "audio"];
+
+const findKindProblem = (kind: MediaKind, mediaType: string): string | undefined =>
+  JUDGED_KINDS.includes(kind) && !mediaType.startsWith(`${kind}/`) ? `not_${kind}` : undefined;

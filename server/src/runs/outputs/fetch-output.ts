@@ -58,7 +58,7 @@ export async function withFetchedOutput<T>(
     const isStored = !isReadable(bytes) && rest.findTypeProblem(media_type) === undefined;
     return use(isStored ? { stream: oneChunk(bytes), media_type } : { bytes });
   }
-  const file = { ...rest, url: output.url };
+  const file = { ...rest, url: output.url, isForeign: output.isForeign === true };
   for (let neededBytes = SMALL_BYTES; ; ) {
     const reservation = await dependencies.byteBudget.reserve(neededBytes, file.signal);
     try {
@@ -76,7 +76,7 @@ export async function withFetchedOutput<T>(
   }
 }
 
-type FileToFetch = Omit<OutputToFetch, "output"> & { url: string };
+type FileToFetch = Omit<OutputToFetch, "output"> & { url: string; isForeign: boolean };
 
 /** `neededBytes`: the budget has no space for the file now. The wait for it holds neither memory nor a connection. */
 async function readOutput(
@@ -128,10 +128,20 @@ async function requireType(bytes: Uint8Array, { findTypeProblem, name }: TypeRul
 
 type OutputDownload = Awaited<ReturnType<typeof openDownload>>;
 
-async function openDownload({ http, settings }: FetchDependencies, { enabledProvider, url, signal }: FileToFetch) {
-  const { provider, env } = enabledProvider;
-  const { maxOutputBytes } = settings;
+/** How a result of the provider is fetched. One that is anywhere else is fetched as a URL of a caller is. */
+function ownRulesOf({ enabledProvider: { provider, env }, isForeign }: FileToFetch) {
+  if (isForeign) return {};
   const origins = provider.resultOrigins(env);
+  return {
+    trustedOrigins: origins.filter((origin) => !origin.includes("*")),
+    allowedOrigins: origins,
+    headers: provider.resultHeaders?.(env) ?? {},
+  };
+}
+
+async function openDownload({ http, settings }: FetchDependencies, file: FileToFetch) {
+  const { url, signal } = file;
+  const { maxOutputBytes } = settings;
   const asOutputFault = async <T>(work: Promise<T>): Promise<T> => {
     try {
       return await work;
@@ -143,9 +153,7 @@ async function openDownload({ http, settings }: FetchDependencies, { enabledProv
     http.open(url, {
       maxBytes: maxOutputBytes,
       timeoutSeconds: DOWNLOAD_SECONDS,
-      trustedOrigins: origins.filter((origin) => !origin.includes("*")),
-      allowedOrigins: origins,
-      headers: provider.resultHeaders?.(env) ?? {},
+      ...ownRulesOf(file),
       ...(signal && { signal }),
     }),
   );

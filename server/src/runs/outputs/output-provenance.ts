@@ -95,6 +95,9 @@ async function readEarlier({ database, assets }: ProvenanceDependencies, assetId
   return earlier && assets.storage.bytes(earlier.storage_key);
 }
 
+/** Of other files, such as sound, a manifest cannot have ingredients. */
+const INGREDIENT_TYPES = ["image/png", "image/jpeg", "image/webp", "video/mp4"];
+
 /**
  * Sources that were deleted meanwhile are left out: nothing can be said about their content. So are videos that are too
  * large for the memory.
@@ -111,6 +114,7 @@ async function readSources(
     listed.map(async ({ asset_id }, index) => {
       const row = rows.find((each) => each.asset_id === asset_id);
       if (!row || row.deleted_at || row.size_bytes > MAX_SIGNED_BYTES) return [];
+      if (!INGREDIENT_TYPES.includes(row.media_type)) return [];
       const bytes = await assets.storage.bytes(row.storage_key);
       if (!bytes) throw new Fault("asset_unavailable", { asset_id });
       const { run_id, media_type } = row;

@@ -2,6 +2,8 @@
 // them and their thumbnails under a content-addressed key. Large videos, and files that Gesso does not read, are
 // streamed. Storing the same results twice changes nothing.
 import { createHash } from "node:crypto";
+import type { Job } from "../../contract/operation.ts";
+import type { MediaKind } from "../../contract/pinned-model.ts";
 import type { JsonObject } from "../../contract/schemas/run.ts";
 import type { Database } from "../../db/connect.ts";
 import { type AttemptRef, type RequestOutput, saveRequestOutput } from "../../db/runs/attempts.ts";
@@ -21,6 +23,7 @@ import type { EnabledProvider } from "../offers/provider-registry.ts";
 import type { ProducedState, ResolvedRequest } from "../steps.ts";
 import { convertOutput, findResultProblem } from "./convert-output.ts";
 import { type FetchDependencies, withFetchedOutput } from "./fetch-output.ts";
+import { findModelOutputs } from "./model-outputs.ts";
 import { findsObjects } from "./nothing-found.ts";
 import { type ProvenanceDependencies, type ProvenJob, proveOutput } from "./output-provenance.ts";
 import { storeStream } from "./store-stream.ts";
@@ -50,7 +53,7 @@ export type CompleteRun = (
 /** `request` is the recorded provider request, if this process sent it. */
 export type ProducingRequest = Pick<ResolvedRequest, "requestIndex"> & {
   attemptNumber: number;
-  job: ProvenJob & { count?: number | undefined };
+  job: ProvenJob & Pick<Partial<Job>, "count" | "model_run">;
   request?: JsonObject | undefined;
   /** Completes the run with the output, if the run has no other request. */
   complete?: CompleteRun | undefined;
@@ -64,19 +67,23 @@ export async function storeOutputs(
   claim: RunClaim,
   request: ProducingRequest,
   enabledProvider: EnabledProvider,
-  { outputs, data, usage }: Pick<JobDone, "outputs" | "data" | "usage">,
+  done: Pick<JobDone, "outputs" | "data" | "raw" | "usage">,
 ): Promise<StoredOutputs> {
+  const { usage } = done;
+  const { outputs, kinds, toData } = findOutputs(request, enabledProvider, done);
   const { task, count: requestedCount = outputs.length } = request.job;
-  const mayBeEmpty = data !== undefined || findsObjects(task);
+  const mayBeEmpty = toData !== undefined || findsObjects(task);
   if (outputs.length === 0 && !mayBeEmpty) throw new Fault("provider_output_invalid", { reason: "no_output" });
   const stored = await allOrNone(request.signal, (signal) =>
-    outputs
-      .slice(0, requestedCount)
-      .map((output, index) =>
-        storeOutput({ ...dependencies, signal }, claim, request, { output, index, enabledProvider }),
-      ),
+    outputs.slice(0, requestedCount).map((output, index) =>
+      storeOutput({ ...dependencies, signal }, claim, request, {
+        ...{ output, index, enabledProvider },
+        kind: kinds?.[index],
+      }),
+    ),
   );
   const files = stored.flat().map(({ file }) => file);
+  const data = toData?.(files.map(({ asset_id }) => asset_id));
   const thumbnailFiles = stored.flat().flatMap((each) => each.thumbnailFiles);
   const attempt = toAttemptRef(claim.run_id, request.requestIndex, request.attemptNumber);
   const output = { files, thumbnailFiles, data, usage, request: request.request };
@@ -96,6 +103,21 @@ export async function storeOutputs(
   if (completed) return completed;
   const saved = await saveRequestOutput(dependencies.database, claim, attempt, output);
   return saved ? { ...produced, ...saved } : { state: "claim_lost" };
+}
+
+/** `toData`: the result that is not a file, once the files are stored. */
+function findOutputs(
+  { job: { model_run } }: ProducingRequest,
+  { provider, env }: EnabledProvider,
+  { outputs, data, raw }: Pick<JobDone, "outputs" | "data" | "raw">,
+) {
+  if (!model_run) return { outputs, toData: data && (() => data) };
+  const found = findModelOutputs(model_run, raw, provider.resultOrigins(env));
+  return {
+    outputs: found.outputs.map(({ output }) => output),
+    kinds: found.outputs.map(({ kind }) => kind),
+    toData: found.fillIn,
+  };
 }
 
 /** If one fails, the others are stopped and waited for, so that a repetition of the step does not run beside them. */
@@ -119,7 +141,13 @@ async function allOrNone<T>(
 }
 
 type StepDependencies = OutputDependencies & { signal: AbortSignal };
-type OutputToStore = { output: ProviderOutput; index: number; enabledProvider: EnabledProvider };
+type OutputToStore = {
+  output: ProviderOutput;
+  index: number;
+  enabledProvider: EnabledProvider;
+  /** What the schema of an imported model announces. */
+  kind: MediaKind | undefined;
+};
 /** A stored output with its metadata. The files of its thumbnails have rows of their own. */
 type StoredOutput = { file: StoredFile; thumbnailFiles: FileToInsert[]; warnings: string[] };
 
@@ -128,13 +156,13 @@ async function storeOutput(
   dependencies: StepDependencies,
   claim: RunClaim,
   { requestIndex, job }: ProducingRequest,
-  { output, index, enabledProvider }: OutputToStore,
+  { output, index, enabledProvider, kind }: OutputToStore,
 ): Promise<StoredOutput[]> {
   const { signal } = dependencies;
   const signsVideos = async () => (await dependencies.findProvenancePolicy(claim.tenant_id)).mode === "sign";
   const asset_id = deriveId(claim.run_id, requestIndex, index);
   const { provider } = enabledProvider;
-  const findTypeProblem = (mediaType: string) => findResultProblem(job.task, mediaType);
+  const findTypeProblem = (mediaType: string) => findResultProblem(job.task, mediaType, kind);
   const toFetch = { enabledProvider, output, findTypeProblem, signsVideos, signal };
   const stored = await withFetchedOutput(dependencies, toFetch, (fetched) =>
     fetched.stream

@@ -21,8 +21,9 @@ import type { StoredAsset } from "../../db/typed-columns.ts";
 import { Fault } from "../../faults/faults.ts";
 import { sourceAssetId } from "../core/ids.ts";
 import { createByteBudget } from "../outputs/byte-budget.ts";
-import { MAX_SOURCE_BYTES, resolveSources } from "./resolve-sources.ts";
+import { resolveSources } from "./resolve-sources.ts";
 import { createSourceBuffer } from "./source-buffer.ts";
+import { MAX_SOURCE_BYTES } from "./store-source.ts";
 
 let database: TestDatabase;
 beforeAll(async () => {

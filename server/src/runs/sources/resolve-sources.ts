@@ -15,23 +15,24 @@ import type { OutboundHttp } from "../../outbound/outbound-http.ts";
 import type { AssetRef } from "../../providers/provider.ts";
 import { frameAssetId, sourceAssetId } from "../core/ids.ts";
 import type { Runtime } from "../core/runtime.ts";
+import type { ByteBudget } from "../outputs/byte-budget.ts";
 import { openStoredFile } from "../outputs/stored-file.ts";
 import type { ResolvedSources } from "../steps.ts";
 import { checkMask, findMaskedImage } from "./check-mask.ts";
 import { checkUpscale } from "./check-upscale.ts";
 import { type ClaimedStep, runClaimedStep } from "./claimed-step.ts";
+import { fetchFile } from "./fetch-file.ts";
 import { prepareMask, type SourceAsset } from "./prepare-mask.ts";
 import type { SourceBuffer } from "./source-buffer.ts";
 import { assertImage, isVideoFile, requireOutput, type StoredSources } from "./source-files.ts";
-import { type SourceDependencies, writeSource } from "./store-source.ts";
+import { MAX_SOURCE_BYTES, type SourceDependencies, writeSource } from "./store-source.ts";
 
-export const MAX_SOURCE_BYTES = 25 * 1024 * 1024;
 const FETCH_SECONDS = 30;
 
 export type ResolveDependencies = SourceDependencies &
   StoredSources &
   Pick<Runtime, "clock" | "random" | "crashPoint"> & { http: OutboundHttp; videoFrames: VideoFrames };
-type Dependencies = ResolveDependencies & { sourceBuffer: SourceBuffer };
+type Dependencies = ResolveDependencies & { sourceBuffer: SourceBuffer; byteBudget: ByteBudget };
 type StepDependencies = Dependencies & { step: ClaimedStep };
 
 export async function resolveSources(
@@ -54,6 +55,10 @@ async function resolveJob(
 ): Promise<Job<AssetRef>> {
   const resolveAll = async (sources: Source[] | undefined) =>
     sources && (await Promise.all(sources.map((source) => resolveSource(services, claim, source, filesByJob)))).flat();
+  if (job.task === "model.run") {
+    const files = (job.images ?? []).map((source) => resolveFile(services, claim, source, filesByJob));
+    return { ...job, images: (await Promise.all(files)).flat().map(toAssetRef), masks: undefined, mask: undefined };
+  }
   const [images, masks, mask] = await Promise.all([
     resolveAll(job.images),
     resolveAll(job.masks),
@@ -105,6 +110,24 @@ async function resolveSource(
   const stored = await findAsset(database, asset_id);
   if (stored) return [requireImage(stored, { asset_id })];
   return [await fetchSource(services, claim, { asset_id, url: source.url })];
+}
+
+/** A source of any medium. */
+async function resolveFile(
+  services: StepDependencies,
+  claim: RunClaim,
+  source: Source,
+  filesByJob: StoredAsset[][],
+): Promise<(StoredAsset | SourceAsset)[]> {
+  const { database, assets } = services;
+  if ("job" in source || ("run" in source && source.frame)) return resolveSource(services, claim, source, filesByJob);
+  if ("run" in source)
+    return [requireOutput(requireAsset(await findRun(database, claim.tenant_id, source.run)), source)];
+  const ownAssetId = "asset" in source ? source.asset : assets.findIdByUrl(source.url);
+  if (ownAssetId) return [requireNotDeleted(requireAsset(await findAsset(database, ownAssetId)))];
+  if ("asset" in source) throw new Fault("source_run_failed");
+  const asset_id = sourceAssetId(claim.run_id, source.url);
+  return [(await findAsset(database, asset_id)) ?? (await fetchFile(services, claim, { asset_id, url: source.url }))];
 }
 
 async function fetchSource(

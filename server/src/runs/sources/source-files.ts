@@ -59,8 +59,9 @@ export async function linkStoredFiles(
     const row = rowOf(source);
     // A deleted file is reported when the sources are resolved, as for every other URL that has no image.
     if (!row || row.deleted_at) return source;
-    assertImage(row, { asset_id: row.asset_id });
-    return { asset: row.asset_id, run_id: row.run_id };
+    const { as_is } = source as { as_is?: true };
+    if (!as_is) assertImage(row, { asset_id: row.asset_id });
+    return { asset: row.asset_id, run_id: row.run_id, ...(as_is && { as_is }) };
   };
 }
 
@@ -79,7 +80,8 @@ export function requireOutput({ run_id, result }: RunOutputs, source: RunSource)
   const output_index = source.output ?? 0;
   const file = outputs[output_index];
   if (!file) throw new Fault("output_not_found", { run_id, output_index, output_count: outputs.length });
-  if (!source.frame || !isVideoFile(file)) assertImage(file, { run_id, output_index });
+  if (source.as_is ? !source.frame : source.frame && isVideoFile(file)) return file;
+  assertImage(file, { run_id, output_index });
   return file;
 }
 

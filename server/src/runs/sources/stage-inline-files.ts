@@ -1,10 +1,13 @@
-// Stores images that come inside a request, as base64 or as form files, before the run is planned. Plans, rows and the
-// engine's journal then contain asset ids, never bytes.
+// Stores images and other files that come inside a request, as base64 or as form files, before the run is planned.
+// Plans, rows and the engine's journal then contain asset ids, never bytes.
 
 import { readFile } from "node:fs/promises";
 import { isFilePart } from "../../contract/files.ts";
 import { decodeInlineImage, findInlineImages, storedAssetReference } from "../../contract/image-fields.ts";
+import { decodeDataUrl } from "../../contract/model-run.ts";
+import type { ImportedModel } from "../../contract/operation.ts";
 import type { ParsedInput } from "../../contract/parse.ts";
+import { findFiles, replaceAt } from "../../contract/pinned-model.ts";
 import type { JsonObject } from "../../contract/schemas/run.ts";
 import type { Database } from "../../db/connect.ts";
 import { insertStagedAsset } from "../../db/runs/assets.ts";
@@ -15,7 +18,7 @@ import { deriveId } from "../core/ids.ts";
 import type { Runtime } from "../core/runtime.ts";
 import type { StoredFile } from "../outputs/stored-file.ts";
 import type { FileTurns } from "./file-turns.ts";
-import { type SourceDependencies, type StoredSource, storeSource } from "./store-source.ts";
+import { type SourceDependencies, type StoredSource, storeAnySource, storeSource } from "./store-source.ts";
 
 const MAX_INLINE_BYTES = 25 * 1024 * 1024;
 /** Longer than any request takes from its first stored image to the acceptance of its run. */
@@ -29,13 +32,15 @@ export type StagedInput = { parsed: ParsedInput; files: StoredFile[]; discard():
 
 type StagedRun = { run_id: string; tenant_id: string; storageLimits?: StorageLimits | undefined };
 
-export async function stageInlineImages(
+/** `imported`: the model whose schema says where the input has files, of any medium. */
+export async function stageInlineFiles(
   dependencies: StagingDependencies,
   run: StagedRun,
   parsed: ParsedInput,
+  imported?: ImportedModel,
 ): Promise<StagedInput> {
-  const inlineImages = findInlineImages(parsed.input);
-  if (inlineImages.length === 0) return { parsed, files: [], discard: async () => {} };
+  const inlineFiles = imported ? findFilesOfModel(parsed.input, imported) : findInlineImages(parsed.input);
+  if (inlineFiles.length === 0) return { parsed, files: [], discard: async () => {} };
   const files: StoredFile[] = [];
   const storedFiles: NonNullable<StoredSource["provenance"]>[] = [];
   const discard = async () => {
@@ -47,13 +52,14 @@ export async function stageInlineImages(
   await assertFreeStorage(dependencies.database, run.tenant_id, run.storageLimits);
   await insertStagedRun(dependencies.database, run);
   try {
-    for (const { path, value } of inlineImages) {
+    for (const { path, value } of inlineFiles) {
       const asset_id = deriveId(run.run_id, "given", ...path);
-      const store = async () => {
+      const storeFile = async () => {
         const bytes = await readInlineBytes(value);
-        return storeSource(dependencies, run, { asset_id, role: "source", bytes });
+        const store = imported ? storeAnySource : storeSource;
+        return store(dependencies, run, { asset_id, role: "source", bytes });
       };
-      const { file, provenance } = await dependencies.fileTurns.take(run.tenant_id, sizeOfInline(value), store);
+      const { file, provenance } = await dependencies.fileTurns.take(run.tenant_id, sizeOfInline(value), storeFile);
       storedFiles.push(file, ...(provenance ? [provenance] : []));
       await insertStagedAsset(dependencies.database, run, file);
       files.push(file);
@@ -68,20 +74,23 @@ export async function stageInlineImages(
   return { parsed: { input, provided }, files, discard };
 }
 
+/** Base64 in any other field of the input is text. */
+const findFilesOfModel = ({ input }: JsonObject, { media }: ImportedModel) =>
+  findFiles(input, media.input)
+    .filter(({ value }) => decodeFile(value) !== undefined)
+    .map(({ path, value }) => ({ path: ["input", ...path], value: String(value) }));
+
+const decodeFile = (value: unknown) =>
+  decodeInlineImage(value) ?? (typeof value === "string" ? decodeDataUrl(value) : undefined);
+
 async function readInlineBytes(value: unknown): Promise<Uint8Array> {
-  const bytes = isFilePart(value) ? await readFile(value.path) : decodeInlineImage(value)!;
+  const bytes = isFilePart(value) ? await readFile(value.path) : decodeFile(value)!;
   if (bytes.length > MAX_INLINE_BYTES) throw new Fault("payload_too_large");
   return bytes;
 }
 
 /** Of base64, the size of its text: the text is in memory too. */
 const sizeOfInline = (value: unknown): number => (isFilePart(value) ? value.size_bytes : String(value).length);
-
-function replaceAt(input: JsonObject, [first, ...rest]: (string | number)[], value: unknown): JsonObject {
-  const copy = (Array.isArray(input) ? [...input] : { ...input }) as JsonObject;
-  copy[first!] = rest.length === 0 ? value : replaceAt(copy[first!] as JsonObject, rest, value);
-  return copy;
-}
 
 /** Deletes images of requests that ended before their run was accepted. Returns the number of staged runs. */
 export async function sweepStagedRuns({

@@ -1,0 +1,97 @@
+// Imported models, and the names that stand for them. They belong to the installation, not to a tenant.
+import type { PinnedModel } from "../../contract/pinned-model.ts";
+import { type Actor, actorParameters } from "../access/audit-log.ts";
+import type { Database } from "../connect.ts";
+import { statement } from "../statement.ts";
+
+/** `call_price`: in micro-dollars; null if the operator named none. */
+export type Pin = { name: string; call_price: number | null; document: PinnedModel };
+
+const FIND = statement(
+  "model_pins.find",
+  `select name, call_price, document from model_pins join imported_models using (model, hash) where name = :name`,
+);
+
+export async function findPin(db: Database, name: string): Promise<Pin | undefined> {
+  const [row] = await db.execute(FIND, { name });
+  return row;
+}
+
+const PIN = statement(
+  "model_pins.insert",
+  `with imported as (
+     insert into imported_models (model, hash, provider, title, category, media, document, imported_by)
+     values (:model, :hash, :provider, :title?, :category?, :media, :document, :actor_user_id)
+     on conflict do nothing
+   ), pinned as (
+     insert into model_pins (name, model, hash, call_price)
+     select name, :model, :hash, :call_price? from unnest(:names::text[]) as name
+     on conflict (name) do update set model = excluded.model, hash = excluded.hash, call_price = excluded.call_price,
+       pinned_at = now()
+     returning name
+   ), audit_entry as (
+     insert into audit_log (tenant_id, user_id, key_id, action, subject, details)
+     select :actor_tenant_id, :actor_user_id, :actor_key_id?::uuid, 'system.importModel', :model,
+       jsonb_build_object('hash', :hash::text, 'names', to_jsonb(:names::text[]), 'call_price', :call_price?::bigint)
+   )
+   select name from pinned`,
+);
+
+export type NewPin = { document: PinnedModel; names: string[]; call_price: number | null };
+
+/** Imports the model, if this schema is not known yet, and lets the names stand for it. */
+export async function insertPins(db: Database, actor: Actor, { document, names, call_price }: NewPin): Promise<void> {
+  const { model, hash, provider, title, category } = document;
+  const media = [...new Set(document.media.output.map(({ kind }) => kind))];
+  await db.execute(PIN, {
+    ...{ model, hash, provider, title, category, media, document, names, call_price },
+    ...{ ...actorParameters(actor), actor_tenant_id: actor.tenant_id },
+  });
+}
+
+const DELETE = statement(
+  "model_pins.delete",
+  `with deleted as (
+     delete from model_pins where name = :name returning name, model, hash
+   ), audit_entry as (
+     insert into audit_log (tenant_id, user_id, key_id, action, subject, details)
+     select :actor_tenant_id, :actor_user_id, :actor_key_id?::uuid, 'system.removeModel', name,
+       jsonb_build_object('model', model, 'hash', hash)
+     from deleted
+   )
+   select name from deleted`,
+);
+
+/** The schema stays: runs refer to it. Returns whether the name stood for a model. */
+export async function deletePin(db: Database, actor: Actor, name: string): Promise<boolean> {
+  const parameters = { ...actorParameters(actor), actor_tenant_id: actor.tenant_id, name };
+  return (await db.execute(DELETE, parameters)).length > 0;
+}
+
+/** `names`: all that stand for the model, its own first. */
+const LIST = statement(
+  "model_pins.list",
+  `select name, model, hash, provider, title, category, media, call_price, pinned_at
+   from model_pins join imported_models using (model, hash)
+   where (:provider?::text is null or provider = :provider?)
+     and (:media?::text is null or media @> array[:media?::text])
+     and (:query?::text is null or strpos(lower(concat_ws(' ', name, title, category)), lower(:query?)) > 0)
+     and (:after?::text is null or name > :after?)
+   order by name limit :limit`,
+);
+
+export type PinFilter = {
+  query?: string | undefined;
+  provider?: string | undefined;
+  media?: string | undefined;
+  after: string | undefined;
+  limit: number;
+};
+
+export const listPins = (db: Database, { query, provider, media, after, limit }: PinFilter) =>
+  db.execute(LIST, { query, provider, media, after, limit });
+
+const LIST_NAMES = statement("model_pins.list_names", "select name from model_pins order by name limit 5000");
+
+export const listPinNames = async (db: Database): Promise<string[]> =>
+  (await db.execute(LIST_NAMES)).map(({ name }) => name);

@@ -1,0 +1,126 @@
+// Imported models for callers and for the operator: the list, one model with its schemas, and the import of a model
+// from what its provider publishes.
+import { paginate } from "../access/pagination.ts";
+import type { RequestContext } from "../access/request-context.ts";
+import type { ImportedModel } from "../contract/operation.ts";
+import type { PinnedModel } from "../contract/pinned-model.ts";
+import type { ImportedModelDetails, ImportedModelSummary } from "../contract/schemas/imported-models.ts";
+import type { JsonObject } from "../contract/schemas/run.ts";
+import { deletePin, insertPins, listPins, type PinFilter } from "../db/library/imported-models.ts";
+import { Fault } from "../faults/faults.ts";
+import { importModel } from "../models/import-model.ts";
+import { readProviderFailure } from "../providers/call-provider.ts";
+import type { EnabledProvider } from "../providers/provider.ts";
+import type { ImportedModels } from "../runs/accept/imported-models.ts";
+import type { ProviderRegistry } from "../runs/offers/provider-registry.ts";
+
+export type ModelDependencies = { importedModels: ImportedModels };
+export type ImportDependencies = ModelDependencies & {
+  providers: Pick<ProviderRegistry, "enabled">;
+  /** Reads what the provider publishes about a model, with free requests. */
+  describeModel(enabled: EnabledProvider, path: string): Promise<unknown>;
+};
+
+const MICRODOLLARS_PER_DOLLAR = 1_000_000;
+type Filter = Pick<PinFilter, "query" | "provider" | "media">;
+
+export const listImportedModels = (
+  { database, cursors }: Pick<RequestContext, "database" | "cursors">,
+  { limit, cursor, ...filter }: Filter & { limit: number; cursor?: string | undefined },
+) =>
+  paginate(
+    cursors,
+    { limit, cursor },
+    {
+      scope: ["imported-models", filter],
+      read: (after, limit) => listPins(database, { ...filter, after, limit }),
+      cursorId: ({ name }) => name,
+      render: ({ name, model, hash, provider, title, category, media, call_price }): ImportedModelSummary => ({
+        ...{ name, model, provider, title, category, media, schema_hash: hash },
+        price: call_price === null ? null : call_price / MICRODOLLARS_PER_DOLLAR,
+      }),
+    },
+  );
+
+export async function getImportedModel(
+  { importedModels }: ModelDependencies,
+  name: string,
+): Promise<ImportedModelDetails> {
+  return render(name, await importedModels.require(name));
+}
+
+const render = (name: string, model: ImportedModel): ImportedModelDetails => ({
+  ...{ name, model: model.model, provider: model.provider, title: model.title, category: model.category },
+  media: [...new Set(model.media.output.map(({ kind }) => kind))],
+  ...{ price: model.call_price, schema_hash: model.hash, version: model.version },
+  ...{ input: model.input, output: model.output, files: model.media, order: model.order },
+  example: exampleOf(model),
+});
+
+/** The required fields, as far as the schema says what to write there. */
+function exampleOf({ input, order }: PinnedModel): JsonObject {
+  const properties = (input.properties ?? {}) as Record<string, JsonObject>;
+  const required = (input.required ?? []) as string[];
+  const sampleOf = ({ examples, example, default: byDefault, enum: values, type }: JsonObject): unknown =>
+    [examples].flat()[0] ?? example ?? byDefault ?? [values].flat()[0] ?? (type === "string" ? "…" : undefined);
+  return Object.fromEntries(
+    order
+      .filter((name) => required.includes(name) && properties[name])
+      .map((name) => [name, sampleOf(properties[name]!)] as const)
+      .filter(([, value]) => value !== undefined),
+  );
+}
+
+type ImportRequest = {
+  model: string;
+  aliases: string[];
+  price?: number | undefined;
+  document?: JsonObject | undefined;
+};
+
+export async function addImportedModel(
+  services: ImportDependencies,
+  { database, caller }: Pick<RequestContext, "database" | "caller">,
+  { model: name, aliases, price, document }: ImportRequest,
+): Promise<ImportedModelDetails> {
+  const at = name.indexOf(":");
+  const [provider, path] = [name.slice(0, at), name.slice(at + 1)];
+  const imported = importModel(provider, path, document ?? (await describe(services, { provider, path })));
+  if ("refused" in imported) throw invalid("/model", "invalid_value", imported.refused);
+  const call_price = price === undefined ? null : Math.round(price * MICRODOLLARS_PER_DOLLAR);
+  await insertPins(database, caller, { document: imported.model, names: [name, ...aliases], call_price });
+  services.importedModels.forget();
+  return render(name, { ...imported.model, call_price: price ?? null });
+}
+
+async function describe(
+  { providers, describeModel }: ImportDependencies,
+  { provider: id, path }: { provider: string; path: string },
+): Promise<unknown> {
+  const enabled = providers.enabled.find(({ provider }) => provider.id === id && provider.anyModel);
+  if (!enabled)
+    throw invalid(
+      "/model",
+      "unknown_value",
+      `${id} is not connected, or cannot run any model. Connect it, or send what it publishes about the model as \`document\`.`,
+    );
+  return describeModel(enabled, path).catch((thrown) => {
+    const { status } = readProviderFailure(thrown);
+    if (status !== undefined && status >= 400 && status < 500 && ![401, 403, 429].includes(status))
+      throw invalid("/model", "unknown_value", `${id} has no model ${path}.`);
+    throw thrown;
+  });
+}
+
+export async function removeImportedModel(
+  { importedModels }: ModelDependencies,
+  { database, caller }: Pick<RequestContext, "database" | "caller">,
+  name: string,
+): Promise<void> {
+  await importedModels.require(name);
+  await deletePin(database, caller, name);
+  importedModels.forget();
+}
+
+const invalid = (path: string, code: string, message: string): Fault =>
+  new Fault("validation_error", { errors: [{ path, code, message }] });

@@ -1,0 +1,103 @@
+// Models that a fake vendor publishes although nothing was written for them: a test gives the document that the vendor
+// publishes, and the fake checks requests and makes results by it. It reads the schemas in a way of its own, so that it
+// can contradict the product.
+import { Ajv, type ValidateFunction } from "ajv";
+import type { FakeVendorServices } from "./fake-vendor.ts";
+import { createTestVideo, drawTestImage } from "./result-files.ts";
+
+type Schema = Record<string, any>;
+
+/** A document of OpenAPI 3.0. `input` and `output` are its schemas. */
+export type PublishedModel = { document: Schema; input: Schema; output: Schema };
+
+const ajv = new Ajv({ strict: false, validateFormats: false, logger: false });
+const validators = new WeakMap<Schema, ValidateFunction>();
+
+/** As its server would say it: neither fal nor Replicate refuses a field that it does not know. */
+export function findInputProblems({ document, input }: PublishedModel, request: unknown): string[] {
+  const validate = validators.get(input) ?? ajv.compile({ ...input, components: document.components });
+  validators.set(input, validate);
+  return validate(request) ? [] : (validate.errors ?? []).map((each) => `${each.instancePath} ${each.message}`);
+}
+
+/** A result of the model, with files in the storage of the vendor. */
+export async function makeResult(
+  { document, output }: PublishedModel,
+  request: Record<string, unknown>,
+  services: FakeVendorServices,
+): Promise<unknown> {
+  const count = Number(request.num_images ?? 1);
+  const make = async (schema: Schema, words: string): Promise<unknown> => {
+    if (schema.$ref) {
+      const path = String(schema.$ref).slice(2).split("/");
+      return make(
+        path.reduce<Schema>((at, key) => at[key], document),
+        `${words} ${path.at(-1)}`,
+      );
+    }
+    const [part] = schema.allOf ?? schema.anyOf ?? schema.oneOf ?? [];
+    if (part) return make(part, words);
+    const { properties } = schema;
+    if (properties?.url) return { ...(await fileOf(words, services)), file_name: "result" };
+    if (properties) {
+      const entries = Object.entries<Schema>(properties).map(async ([name, each]) => [
+        name,
+        await make(each, `${words} ${name}`),
+      ]);
+      return Object.fromEntries(await Promise.all(entries));
+    }
+    if (schema.items) return Promise.all(Array.from({ length: count }, () => make(schema.items, words)));
+    if (schema.enum) return schema.enum[0];
+    if (schema.format === "uri") return (await fileOf(words, services)).url;
+    return (
+      { string: `the ${words.split(" ").at(-1)}`, integer: 1, number: 0.5, boolean: false }[schema.type as string] ?? {}
+    );
+  };
+  return make(output, "");
+}
+
+async function fileOf(words: string, services: FakeVendorServices) {
+  const [bytes, content_type] = await makeFile(words.toLowerCase());
+  return { url: services.storeFile(bytes, content_type), content_type, file_size: bytes.byteLength };
+}
+
+async function makeFile(words: string): Promise<[Uint8Array, string]> {
+  if (/video/.test(words)) return [await createTestVideo(), "video/mp4"];
+  if (/audio|speech|sound/.test(words)) return [createWave(), "audio/wav"];
+  if (/glb|mesh|3d/.test(words)) return [createScene(), "model/gltf-binary"];
+  if (/zip|archive/.test(words)) return [Buffer.from("504b0506".padEnd(44, "0"), "hex"), "application/zip"];
+  if (/lora|weights|config/.test(words))
+    return [Buffer.from("0200000000000000".padEnd(64, "7b7d"), "hex"), "application/octet-stream"];
+  return [await drawTestImage(words), "image/png"];
+}
+
+/** A second of silence. */
+export function createWave(): Buffer {
+  const samples = Buffer.alloc(16_000);
+  const header = Buffer.alloc(44);
+  header.write("RIFF", 0);
+  header.writeUInt32LE(36 + samples.length, 4);
+  header.write("WAVEfmt ", 8);
+  header.writeUInt32LE(16, 16);
+  header.writeUInt16LE(1, 20);
+  header.writeUInt16LE(1, 22);
+  header.writeUInt32LE(8000, 24);
+  header.writeUInt32LE(16_000, 28);
+  header.writeUInt16LE(2, 32);
+  header.writeUInt16LE(16, 34);
+  header.write("data", 36);
+  header.writeUInt32LE(samples.length, 40);
+  return Buffer.concat([header, samples]);
+}
+
+/** An empty scene in binary glTF. */
+function createScene(): Buffer {
+  const json = Buffer.from('{"asset":{"version":"2.0"}}  ');
+  const header = Buffer.alloc(20);
+  header.write("glTF", 0);
+  header.writeUInt32LE(2, 4);
+  header.writeUInt32LE(20 + json.length, 8);
+  header.writeUInt32LE(json.length, 12);
+  header.write("JSON", 16);
+  return Buffer.concat([header, json]);
+}

@@ -1,0 +1,360 @@
+// Models that Gesso has no code for: what the provider publishes about them decides what a request may contain, and
+// where files are. Everything else is an ordinary run.
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { FakeVendor } from "../fake-vendors/fake-vendor.ts";
+import { fakeFal } from "../fake-vendors/fal.ts";
+import { createWave } from "../fake-vendors/published-models.ts";
+import { fakeReplicate } from "../fake-vendors/replicate.ts";
+import { falDocument, replicateModel } from "../model-schemas/documents.ts";
+import { type ApiCaller, createHttpCaller } from "../support/api-caller.ts";
+import { startTestEnvironment, type TestEnvironment } from "../support/test-environment.ts";
+
+type Published = { input: object; output: object; schemas?: object };
+const publishAtFal = (path: string, { input, output, schemas = {} }: Published) =>
+  falDocument(path, input as never, { output: output as never, definitions: schemas as never });
+const publishAtReplicate = (path: string, version: string, { input, output }: Published) =>
+  replicateModel(path, input as never, { output: output as never, version });
+
+const file = (description: string) => ({ type: "string", description, ui: { field: description } });
+const FILE = (properties = {}) => ({
+  type: "object",
+  required: ["url"],
+  properties: {
+    url: { type: "string" },
+    content_type: { type: "string" },
+    file_name: { type: "string" },
+    ...properties,
+  },
+});
+
+/** What fal publishes about models that no test or code names anywhere else. */
+const FAL: Record<string, unknown> = {
+  "acme/boat-film": publishAtFal("acme/boat-film", {
+    input: {
+      required: ["prompt"],
+      properties: {
+        prompt: { type: "string", minLength: 1 },
+        duration: { type: "string", enum: ["4s", "8s"], default: "8s" },
+        generate_audio: { type: "boolean", default: true },
+        last_frame_url: file("image"),
+        sync_mode: { type: "boolean", default: false },
+      },
+    },
+    output: { required: ["video"], properties: { video: { $ref: "#/components/schemas/Video" } } },
+    schemas: { Video: FILE() },
+  }),
+  "acme/sketch/edit": publishAtFal("acme/sketch/edit", {
+    input: {
+      required: ["prompt", "image_urls"],
+      properties: {
+        prompt: { type: "string" },
+        image_urls: { type: "array", items: { type: "string" }, maxItems: 4 },
+        num_images: { type: "integer", minimum: 1, maximum: 4, default: 1 },
+        elements: {
+          type: "array",
+          items: { type: "object", properties: { reference_image_urls: { type: "array", items: { type: "string" } } } },
+        },
+        note_url: { type: "string", description: "A page that is only mentioned", enum: ["https://example.com/page"] },
+      },
+    },
+    output: {
+      required: ["images"],
+      properties: {
+        images: { type: "array", items: { $ref: "#/components/schemas/Image" } },
+        seed: { type: "integer" },
+      },
+    },
+    schemas: { Image: FILE({ width: { type: "integer" } }) },
+  }),
+  "acme/voice": publishAtFal("acme/voice", {
+    input: { required: ["text"], properties: { text: { type: "string" } } },
+    output: { required: ["audio"], properties: { audio: { $ref: "#/components/schemas/AudioFile" } } },
+    schemas: { AudioFile: FILE() },
+  }),
+  "acme/lips": publishAtFal("acme/lips", {
+    input: {
+      required: ["video_url", "audio_url"],
+      properties: {
+        video_url: file("video"),
+        audio_url: file("audio"),
+        sync_mode: { type: "string", enum: ["loop", "cut_off"] },
+      },
+    },
+    output: { required: ["video"], properties: { video: { $ref: "#/components/schemas/Video" } } },
+    schemas: { Video: FILE() },
+  }),
+  "acme/chair-3d": publishAtFal("acme/chair-3d", {
+    input: { required: ["prompt"], properties: { prompt: { type: "string" } } },
+    output: {
+      required: ["model_glb"],
+      properties: {
+        model_glb: { $ref: "#/components/schemas/File" },
+        thumbnail: { $ref: "#/components/schemas/Image" },
+        weights: { $ref: "#/components/schemas/File" },
+      },
+    },
+    schemas: { File: FILE(), Image: FILE({ width: { type: "integer" } }) },
+  }),
+  "acme/look": publishAtFal("acme/look", {
+    input: { required: ["image_url"], properties: { image_url: file("image"), question: { type: "string" } } },
+    output: { required: ["answer"], properties: { answer: { type: "string" } } },
+  }),
+};
+
+/** What Replicate publishes: schemas of a version, whose result need not be an object. */
+const REPLICATE: Record<string, unknown> = {
+  "acme/draw": publishAtReplicate("acme/draw", "c0ffee01", {
+    input: {
+      required: ["prompt"],
+      properties: {
+        prompt: { type: "string", "x-order": 0 },
+        image: { type: "string", format: "uri", "x-order": 1, nullable: true },
+        steps: { type: "integer", minimum: 1, maximum: 50, default: 20, "x-order": 2 },
+      },
+    },
+    output: { type: "array", items: { type: "string", format: "uri" } },
+  }),
+  "acme/speak": publishAtReplicate("acme/speak", "c0ffee02", {
+    input: { required: ["prompt"], properties: { prompt: { type: "string" } } },
+    output: { type: "array", items: { type: "string" }, "x-cog-array-type": "iterator" },
+  }),
+};
+
+let fal: FakeVendor;
+let replicate: FakeVendor;
+let world: TestEnvironment;
+let caller: ApiCaller;
+let operator: ApiCaller;
+
+beforeAll(async () => {
+  [fal, replicate] = [await fakeFal.start(), await fakeReplicate.start()];
+  Object.assign(fal.switches.published, FAL);
+  Object.assign(replicate.switches.published, REPLICATE);
+  world = await startTestEnvironment({
+    roles: "split",
+    // Providers call back, so no test waits for the next poll.
+    env: { ...fakeFal.env(fal), ...fakeReplicate.env(replicate), PROVENANCE: "mark", PUBLIC_URL_IS_REACHABLE: "true" },
+  });
+  caller = createHttpCaller(world);
+  operator = createHttpCaller(world);
+  for (const path of Object.keys(FAL)) await add(`fal:${path}`);
+  for (const path of Object.keys(REPLICATE)) await add(`replicate:${path}`);
+}, 120_000);
+afterAll(async () => {
+  await world?.stop();
+  await Promise.all([fal?.close(), replicate?.close()]);
+}, 60_000);
+
+async function add(model: string, more = {}) {
+  const { status, body } = await operator.post("/catalogue/models", { model, ...more });
+  expect([model, status, body.details]).toEqual([model, 200, undefined]);
+  return body;
+}
+
+const create = async (body: object) => {
+  const response = await caller.post("/runs", body);
+  return response.status < 300 ? caller.waitUntilEnded(response.body.run_id, 40) : response;
+};
+const typeAt = async (url: string) => (await fetch(url)).headers.get("content-type");
+const makeImage = async () => (await caller.generate({ prompt: "a boat", width: 256, height: 256, sync: true })).body;
+
+describe("A model that only its schema describes", () => {
+  it("makes a video from text, with the parameters as they were sent", async () => {
+    const input = { prompt: "a boat lands", duration: "8s", generate_audio: true };
+    const run = await create({ model: "fal:acme/boat-film", input, metadata: { order: "4711" } });
+    expect(run.error).toBeNull();
+    expect(run).toMatchObject({ status: "completed", operation: "runs.create", run_type: "model" });
+    expect(run).toMatchObject({ model: "fal:acme/boat-film", provider: "fal", cost: null, warnings: [] });
+    expect(run).toMatchObject({ metadata: { order: "4711" }, outputs: [{ media_type: "video/mp4" }] });
+    expect(run.video_url).toBe(run.outputs[0].url);
+    expect(run.result.video.url).toBe(run.outputs[0].url);
+    expect(JSON.stringify(run)).not.toContain(fal.url);
+    expect(fal.ledger.at(-1)!.request).toEqual(input);
+    expect((await fetch(run.outputs[0].url)).headers.get("content-type")).toBe("video/mp4");
+  });
+
+  it("edits images of other runs, and its run becomes a child of the first", async () => {
+    const made = await makeImage();
+    const run = await create({
+      model: "fal:acme/sketch/edit",
+      input: { prompt: "at night", image_urls: [{ run_id: made.run_id }, made.run_id], num_images: 2 },
+    });
+    expect(run.error).toBeNull();
+    expect(run).toMatchObject({ status: "completed", parent_run_id: made.run_id });
+    expect(run.outputs.map((each: any) => each.media_type)).toEqual(["image/png", "image/png"]);
+    expect(run.outputs[0].thumbnails).not.toBeNull();
+    expect(run.outputs[0].provenance.status).toBe("marked");
+    expect(run.result.images.map((each: any) => each.url)).toEqual(run.outputs.map((each: any) => each.url));
+    const { request } = fal.ledger.at(-1)! as any;
+    expect(request).toMatchObject({ prompt: "at night", num_images: 2 });
+    for (const url of request.image_urls) expect(url).toMatch(/^data:image\/png;base64,/);
+  });
+
+  it("takes files in nested fields, as base64 and as URLs of this server", async () => {
+    const made = await makeImage();
+    const bytes = Buffer.from(await (await fetch(made.image_url)).arrayBuffer()).toString("base64");
+    const input = {
+      prompt: "a sketch",
+      image_urls: [`data:image/png;base64,${bytes}`],
+      elements: [{ reference_image_urls: [made.image_url] }],
+      note_url: "https://example.com/page",
+    };
+    const run = await create({ model: "fal:acme/sketch/edit", input });
+    expect(run.error).toBeNull();
+    const { request } = fal.ledger.at(-1)! as any;
+    expect(request.elements[0].reference_image_urls[0]).toMatch(/^data:image\/png;base64,/);
+    expect(request.note_url).toBe("https://example.com/page");
+    expect(run.inputs.input.image_urls[0]).toMatch(/^asset:/);
+  });
+
+  it("makes sound, and takes sound and a video of other runs", async () => {
+    const [video, speech] = await Promise.all([
+      create({ model: "fal:acme/boat-film", input: { prompt: "a face" } }),
+      create({ model: "fal:acme/voice", input: { text: "hello" } }),
+    ]);
+    expect(speech.outputs).toMatchObject([{ media_type: "audio/wav", width: null, thumbnails: null }]);
+    const run = await create({
+      model: "fal:acme/lips",
+      input: { video_url: { run_id: video.run_id }, audio_url: speech.outputs[0].url, sync_mode: "loop" },
+    });
+    expect(run.error).toBeNull();
+    expect(run).toMatchObject({ status: "completed", outputs: [{ media_type: "video/mp4" }] });
+    const { request } = fal.ledger.at(-1)! as any;
+    expect(await typeAt(request.video_url)).toBe("video/mp4");
+    expect(await typeAt(request.audio_url)).toBe("audio/wav");
+    expect(request.sync_mode).toBe("loop");
+    expect(run.parent_run_id).toBe(video.run_id);
+    const inline = await create({
+      model: "fal:acme/lips",
+      input: {
+        video_url: { run_id: video.run_id },
+        audio_url: `data:audio/wav;base64,${createWave().toString("base64")}`,
+      },
+    });
+    expect(inline.error).toBeNull();
+    const sent = await fetch((fal.ledger.at(-1)! as any).request.audio_url);
+    expect(Buffer.from(await sent.arrayBuffer())).toEqual(createWave());
+  });
+
+  it("makes files of any medium", async () => {
+    const run = await create({ model: "fal:acme/chair-3d", input: { prompt: "a chair" } });
+    expect(run.error).toBeNull();
+    expect(run.outputs.map((each: any) => each.media_type)).toEqual([
+      "model/gltf-binary",
+      "image/png",
+      "application/octet-stream",
+    ]);
+    expect(run.image_urls).toHaveLength(1);
+    const scene = await fetch(run.outputs[0].url);
+    expect([scene.status, scene.headers.get("content-disposition")?.split(";")[0]]).toEqual([200, "attachment"]);
+  });
+
+  it("returns text", async () => {
+    const made = await makeImage();
+    const run = await create({ model: "fal:acme/look", input: { image_url: made.run_id, question: "what?" } });
+    expect(run).toMatchObject({ status: "completed", outputs: [], result: { answer: "the answer" } });
+  });
+
+  it("of Replicate runs in the pinned version, and its result need not be an object", async () => {
+    const made = await makeImage();
+    const run = await create({ model: "replicate:acme/draw", input: { prompt: "a boat", image: made.run_id } });
+    expect(run.error).toBeNull();
+    expect(run).toMatchObject({ status: "completed", provider: "replicate", outputs: [{ media_type: "image/png" }] });
+    expect(run.result.output).toEqual([run.outputs[0].url]);
+    expect(replicate.ledger.at(-1)!.request).toMatchObject({ version: "c0ffee01", input: { prompt: "a boat" } });
+    const text = await create({ model: "replicate:acme/speak", input: { prompt: "hello" } });
+    expect(text).toMatchObject({ status: "completed", outputs: [] });
+    expect(text.result.output).toHaveLength(1);
+  });
+
+  it("refuses what its schema refuses, with pointers, before anything is paid or stored", async () => {
+    const before = fal.ledger.length;
+    const refused = await caller.post("/runs", {
+      model: "fal:acme/boat-film",
+      input: { prompt: "a boat", duration: "9s", fps: 24, sync_mode: true },
+    });
+    expect(refused.status).toBe(400);
+    expect(refused.body.details.errors.map((each: any) => each.path).toSorted()).toEqual([
+      "/input/duration",
+      "/input/fps",
+      "/input/sync_mode",
+    ]);
+    const noFile = await caller.post("/runs", { model: "fal:acme/look", input: { image_url: "no file" } });
+    expect(noFile.body.details.errors).toMatchObject([{ path: "/input/image_url", code: "ambiguous_reference" }]);
+    const unknown = await caller.post("/runs", { model: "fal:acme/boat-flim", input: { prompt: "a" } });
+    expect(unknown.body.details.errors[0].message).toContain("fal:acme/boat-film");
+    const priced = await caller.post("/runs", { model: "fal:acme/boat-film", input: { prompt: "a" }, max_cost: 2 });
+    expect([priced.status, priced.body.code]).toEqual([402, "price_unknown"]);
+    expect(fal.ledger).toHaveLength(before);
+  });
+
+  it("fails, and costs nothing, if the result is of another medium than announced or has no file", async () => {
+    await add("fal:acme/boat-film", { price: 0.4 });
+    fal.switches.result = "wrong-type";
+    const wrong = await create({ model: "fal:acme/boat-film", input: { prompt: "a boat" } });
+    fal.switches.result = "whole";
+    expect(wrong).toMatchObject({ status: "failed", error: { code: "provider_output_invalid" }, outputs: [] });
+    expect(JSON.stringify(wrong)).not.toContain(fal.url);
+  });
+
+  it("has the price that the operator names, in the estimate, the limit and the cost", async () => {
+    await add("fal:acme/voice", { price: 0.25, aliases: ["voice"] });
+    const request = { model: "voice", input: { text: "hello" } };
+    const estimate = await caller.post("/runs/estimate", { operation: "runs.create", input: request });
+    expect(estimate.body).toMatchObject({ amount: 0.25, known: true, basis: [{ quantity: 1, unit_price: 0.25 }] });
+    expect((await caller.post("/runs", { ...request, max_cost: 0.2 })).body.code).toBe("spend_limit_reached");
+    const run = await create({ ...request, max_cost: 0.25 });
+    expect(run).toMatchObject({ status: "completed", model: "fal:acme/voice", cost: { amount: 0.25 } });
+  });
+
+  it("is repeated with changes like any run", async () => {
+    const run = await create({ model: "fal:acme/boat-film", input: { prompt: "a boat" } });
+    const again = await caller.post(`/runs/${run.run_id}/rerun`, { changes: { input: { duration: "4s" } } });
+    const ended = await caller.waitUntilEnded(again.body.run_id, 40);
+    expect(ended).toMatchObject({ status: "completed", parent_run_id: run.run_id });
+    expect(ended.inputs.input).toEqual({ prompt: "a boat", duration: "4s" });
+  });
+
+  it("survives the death of the worker, and is paid once", async () => {
+    const before = fal.ledger.length;
+    fal.switches.workMs = 4000;
+    const { body } = await caller.post("/runs", { model: "fal:acme/boat-film", input: { prompt: "a storm" } });
+    await expect.poll(() => fal.ledger.length, { timeout: 20_000 }).toBe(before + 1);
+    await world.killAndRestart("worker");
+    fal.switches.workMs = 50;
+    const run = await caller.waitUntilEnded(body.run_id, 60);
+    expect(run).toMatchObject({ status: "completed", outputs: [{ media_type: "video/mp4" }] });
+    expect(fal.ledger).toHaveLength(before + 1);
+  }, 90_000);
+});
+
+describe("The operator", () => {
+  it("adds a model that did not exist before, and callers use it at once", async () => {
+    fal.switches.published["acme/of-today"] = publishAtFal("acme/of-today", {
+      input: { required: ["prompt"], properties: { prompt: { type: "string" } } },
+      output: { properties: { image: { $ref: "#/components/schemas/Image" } } },
+      schemas: { Image: FILE({ width: { type: "integer" } }) },
+    });
+    const added = await add("fal:acme/of-today", { aliases: ["of-today"] });
+    expect(added).toMatchObject({ provider: "fal", media: ["image"], files: { output: [{ pointer: "/image/url" }] } });
+    expect(await create({ model: "of-today", input: { prompt: "a boat" } })).toMatchObject({ status: "completed" });
+    const found = await caller.get("/catalogue/models?q=today&media=image");
+    expect(found.body.data.map((each: any) => each.name)).toEqual(["fal:acme/of-today", "of-today"]);
+    const shown = await caller.get(`/catalogue/models/${encodeURIComponent("fal:acme/of-today")}`);
+    expect(shown.body).toMatchObject({ schema_hash: added.schema_hash, example: { prompt: "…" } });
+  });
+
+  it("removes a name, and its runs stay as they are", async () => {
+    const run = await create({ model: "fal:acme/voice", input: { text: "hello" } });
+    expect((await operator.delete("/catalogue/models/voice")).status).toBe(200);
+    expect((await caller.post("/runs", { model: "voice", input: { text: "a" } })).status).toBe(400);
+    expect((await caller.get(`/runs/${run.run_id}`)).body.outputs).toHaveLength(1);
+  });
+
+  it("receives the reason if a model cannot be imported", async () => {
+    const refused = async (body: object) => (await operator.post("/catalogue/models", body)).body.details.errors[0];
+    expect((await refused({ model: "fal:acme/none" })).message).toBe("fal has no model acme/none.");
+    expect((await refused({ model: "luma:ray-2" })).message).toContain("luma is not connected");
+    expect((await refused({ model: "fal:acme/odd", document: { paths: {} } })).path).toBe("/model");
+  });
+});
