@@ -13,7 +13,15 @@ export async function createKey({ data, name, tenant, json }: CreateKeyOptions):
   const dataDir = resolve(data);
   const { DATABASE_URL, DATABASE_URL_FILE } = process.env;
   const isNamed = Boolean(DATABASE_URL || DATABASE_URL_FILE);
-  const running = isNamed || findLockHolder(dataDir) === undefined ? {} : loadEnvironment(dataDir);
+  const isRunning = findLockHolder(dataDir) !== undefined;
+  if (!isNamed && !isRunning) {
+    process.stderr.write(
+      `gesso admin create-key: DATABASE_URL is not set, and no gesso dev runs on ${dataDir}.\n` +
+        "Set DATABASE_URL on the machine of the server, or start gesso dev.\n",
+    );
+    return 1;
+  }
+  const running = isNamed ? {} : loadEnvironment(dataDir);
   const flags = [
     ...(name === undefined ? [] : [`--name=${name}`]),
     ...(tenant === undefined ? [] : [`--tenant=${tenant}`]),

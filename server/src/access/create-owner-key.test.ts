@@ -16,11 +16,12 @@ beforeAll(async () => {
 });
 afterAll(() => database?.stop());
 
-const createKey = (...flags: string[]) =>
+const createKeyAt = (url: string, ...flags: string[]) =>
   spawnSync(process.execPath, [MAIN, "--role", "create-key", ...flags], {
-    env: { PATH: process.env.PATH, DATABASE_URL: database.url },
+    env: { PATH: process.env.PATH, DATABASE_URL: url },
     encoding: "utf8",
   });
+const createKey = (...flags: string[]) => createKeyAt(database.url, ...flags);
 
 it("creates no key in a database that was never started", () => {
   const { status, stdout, stderr } = createKey();
@@ -49,6 +50,19 @@ it("prints the key once and says how to end the lost one", () => {
   expect(status).toBe(0);
   expect(stdout.match(/gsk_[0-9A-Za-z]{46}/g)).toHaveLength(1);
   expect(stdout).toContain("gesso keys revoke");
+});
+
+it("refuses a database without tables of Gesso and an ID that is none, each in one line", () => {
+  const elsewhere = new URL(database.url);
+  elsewhere.pathname = "/postgres";
+  const lines = [createKeyAt(elsewhere.href), createKey("--tenant", "acme")].map(({ status, stderr }) => {
+    expect(status).toBe(1);
+    return stderr.trim();
+  });
+  expect(lines).toEqual([
+    expect.stringMatching(/^The database postgres has no tables of Gesso\. .*$/),
+    "--tenant acme is not the ID of a tenant. gesso tenants list prints the IDs.",
+  ]);
 });
 
 it("refuses a tenant that does not exist, and without a database names the setting", () => {

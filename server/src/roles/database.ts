@@ -1,6 +1,6 @@
 // The roles that change the database and exit: migrate, create a key for an operator, and seal secrets again. A server
 // waits for the schema here.
-import { v7 } from "uuid";
+import { v7, validate } from "uuid";
 import { createOwnerKey, type OwnerKey } from "../access/create-owner-key.ts";
 import { composeSecretStore } from "../compose.ts";
 import { connectDatabase, directUrlOf } from "../db/connect.ts";
@@ -37,17 +37,29 @@ export async function runMigrations(): Promise<void> {
   process.stdout.write(`${applied.length} migrations applied${names}\n`);
 }
 
-/** Default of `tenant`: the oldest one with an owner. */
+/** Default of `tenant`: the first one. */
 type NewKey = { name: string; tenant?: string | undefined; json: boolean };
+
+/** The table or the role is missing: no server has migrated this database, or another one of its cluster. */
+const NEVER_MIGRATED = ["42P01", "22023"];
 
 /** Exit code 1: there is no such tenant. */
 export async function runKeyCreation({ name, tenant, json }: NewKey): Promise<number> {
+  if (tenant !== undefined && !validate(tenant))
+    throw configurationError([`--tenant ${tenant} is not the ID of a tenant. gesso tenants list prints the IDs.`]);
   const config = readDatabaseConfig();
   const database = connectDatabase({ ...config, DATABASE_POOL: 2 }, "gesso_system", { clock: systemClock });
   try {
     const create = () =>
       createOwnerKey({ database, ids: { next: () => v7() }, cell: config.CELL }, { name, tenant_id: tenant });
-    const created = await explainConnection(config, config.DATABASE_URL, create);
+    const created = await explainConnection(config, config.DATABASE_URL, create).catch((thrown: { code?: string }) => {
+      if (!NEVER_MIGRATED.includes(thrown.code ?? "")) throw thrown;
+      const { pathname } = new URL(config.DATABASE_URL);
+      throw configurationError([
+        `The database ${decodeURIComponent(pathname.slice(1))} has no tables of Gesso. Correct DATABASE_URL, or start the server ` +
+          "once: its first start prints a key.",
+      ]);
+    });
     if (!created) {
       const reason = tenant === undefined ? "Start the server once: its first start prints a key." : "Check its ID.";
       throw configurationError([
