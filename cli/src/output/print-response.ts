@@ -25,6 +25,8 @@ const briefRun = ({ run_id, status, run_type, cost, created_at, inputs }: Run) =
 
 const BRIEF_ROWS: Record<string, (row: never) => Response> = { "runs.list": briefRun };
 
+const KEY_COLUMNS = ["id", "hint", "last_used_at", "revoked_at", "expires_at", "name", "user_id"];
+const AUDIT_COLUMNS = ["entry", "at", "action", "subject", "user_id", "key_id"];
 const WORKER_COLUMNS = ["worker_id", "host", "version", "state", "runs", "started_at"];
 
 const TEXT: Record<string, (response: never) => string[]> = {
@@ -38,10 +40,16 @@ const TEXT: Record<string, (response: never) => string[]> = {
   "catalogue.get": renderCatalogue,
   "admin.explain": renderExplanation,
   "admin.reconcile": renderReconciliation,
+  "keys.list": ({ data }: { data: Response[] }) => renderTable(data, withValues(data, KEY_COLUMNS)),
+  "audit.list": ({ data }: { data: Response[] }) => renderTable(data, withValues(data, AUDIT_COLUMNS)),
   "admin.workers": ({ data }: { data: Response[] }) => renderTable(data, WORKER_COLUMNS),
   "provenance.verify": renderProvenanceReport,
   "runs.provenance": renderRunProvenance,
 };
+
+/** The columns that have a value in some row. */
+const withValues = (rows: Response[], columns: string[]): string[] =>
+  columns.filter((name) => rows.some((row) => row[name] !== null && row[name] !== undefined));
 
 /** A page of a list, or a list that has all its items in one response. */
 const isPage = (response: Response): boolean =>

@@ -5,6 +5,8 @@ type Row = Record<string, unknown>;
 
 const MAX_CELL = 60;
 const MAX_COLUMNS = 7;
+/** The width from which a cut cell still tells something: more than a time, which is whole or left out. */
+const MIN_CUT_CELL = 17;
 
 /** A time without seconds; other texts stay as they are. */
 const toMinute = (text: string): string =>
@@ -30,31 +32,43 @@ const columnsOf = (rows: Row[]) =>
     .filter((name) => rows.every((row) => typeof row[name] !== "object" || row[name] === null || name === "cost"))
     .slice(0, MAX_COLUMNS);
 
-/** Lines that are longer than the terminal is wide would wrap, so they are cut. */
-function fit(line: string): string {
-  const width = process.stdout.columns || Number.POSITIVE_INFINITY;
-  return line.length > width ? `${line.slice(0, width - 1)}…` : line;
-}
+const GAP = "  ";
 
-export function renderTable(rows: Row[], columns = columnsOf(rows)): string[] {
+export function renderTable(rows: Row[], columns = columnsOf(rows), terminalWidth = process.stdout.columns): string[] {
   if (rows.length === 0) return ["No entries."];
   const cells = rows.map((row) => columns.map((name) => shorten(formatCell(row[name]))));
   const widths = columns.map((name, index) => Math.max(name.length, ...cells.map((each) => each[index]!.length)));
-  const toLine = (values: string[]) =>
-    fit(
-      values
-        .map((value, index) => value.padEnd(widths[index]!))
-        .join("  ")
-        .trimEnd(),
-    );
+  const width = terminalWidth || Number.POSITIVE_INFINITY;
+  const shown = countFittingColumns(widths, width);
+  const toLine = (values: string[]) => {
+    const padded = values.slice(0, shown).map((value, index) => value.padEnd(widths[index]!));
+    const line = padded.join(GAP).trimEnd();
+    return line.length > width ? `${line.slice(0, width - 1)}…` : line;
+  };
   return [paint("dim", toLine(columns), process.stdout), ...cells.map(toLine)];
+}
+
+/**
+ * Lines that are longer than the terminal is wide would wrap, so the last column is cut. A column of which too little
+ * would remain is left out with those after it: half a time tells nothing.
+ */
+function countFittingColumns(widths: number[], terminalWidth: number): number {
+  let start = 0;
+  for (const [index, width] of widths.entries()) {
+    const room = terminalWidth - start;
+    if (width > room && index > 0) return room < MIN_CUT_CELL ? index : index + 1;
+    start += width + GAP.length;
+  }
+  return widths.length;
 }
 
 /** The parts of an object get lines of their own: `tenant.name`. */
 export function renderObject(object: Row): string[] {
-  const entries = flatten(object, "").filter(([, value]) => value !== null && value !== undefined && value !== "");
+  const entries = flatten(object, "")
+    .map(([name, value]) => [name, formatCell(value)] as const)
+    .filter(([, text]) => text !== "");
   const width = Math.max(0, ...entries.map(([name]) => name.length));
-  return entries.map(([name, value]) => `${paint("dim", name.padEnd(width), process.stdout)}  ${formatCell(value)}`);
+  return entries.map(([name, text]) => `${paint("dim", name.padEnd(width), process.stdout)}  ${text}`);
 }
 
 function flatten(object: Row, prefix: string): [string, unknown][] {
