@@ -145,7 +145,9 @@ it("gesso providers connect checks a key, and a running gesso dev uses it withou
   for (const path of logs) expect(readFileSync(join(data, path), "utf8")).not.toContain(key);
   expect(connected.stderr).not.toContain(key);
 
-  expect(await runGesso(folder, ["providers", "disconnect", "fal"], {})).toMatchObject({ code: 0 });
+  const disconnected = await runGesso(folder, ["providers", "disconnect", "fal"], {});
+  expect(disconnected.code).toBe(0);
+  expect(disconnected.stderr).toContain("gesso dev no longer uses fal. No key of fal is saved in ./.gesso.");
   expect(readFileSync(join(data, "providers.json"), "utf8")).not.toContain(key);
   expect(await generate(ready, "nanobanana")).toMatchObject({ provider: "sandbox" });
 });

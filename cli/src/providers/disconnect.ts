@@ -21,5 +21,6 @@ export const disconnectCommand = (): Command =>
         return;
       }
       const running = await awaitProviders(data);
-      writeNote(`${provider.id} is disconnected${running ? "" : ", and its saved key is removed"}.`);
+      const ended = running ? `gesso dev no longer uses ${provider.id}` : `${provider.id} is disconnected`;
+      writeNote(`${ended}. No key of ${provider.id} is saved in ${data}.`);
     });

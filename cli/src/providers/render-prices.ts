@@ -4,8 +4,11 @@ import type { PricedOffer } from "@gesso/dev/providers/provider-list";
 const INDENT = "  ";
 
 export function renderPrices(offers: readonly PricedOffer[], columns: number): string[] {
-  const known = offers.filter(({ price }) => price !== null);
-  const rows = [...new Map(known.map((offer) => [toRow(offer).join(" "), toRow(offer)])).values()];
+  const groups = Map.groupBy(
+    offers.filter(({ price }) => price !== null),
+    ({ model, task, per }) => `${model} ${task} ${per}`,
+  );
+  const rows = [...groups.values()].map(toRow);
   const widths = [0, 1].map((column) => Math.max(0, ...rows.map((row) => row[column]!.length)));
   const priced = rows.map(
     ([model = "", task = "", price = ""]) =>
@@ -18,11 +21,17 @@ export function renderPrices(offers: readonly PricedOffer[], columns: number): s
   ];
 }
 
-const toRow = ({ model, task, price, per, at_most }: PricedOffer): string[] => [
-  model,
-  task,
-  price === 0 ? "free" : `${at_most ? "at most " : ""}$${Number((price ?? 0).toPrecision(4))} per ${per}`,
-];
+/** Several offers do the same task with one model, for example with and without a LoRA: the row has their range. */
+function toRow(offers: PricedOffer[]): string[] {
+  const { model, task, per } = offers[0]!;
+  const prices = offers.map(({ price }) => price ?? 0);
+  const [least, most] = [Math.min(...prices), Math.max(...prices)];
+  if (most === 0) return [model, task, "free"];
+  if (least < most) return [model, task, `${formatPrice(least)} to ${formatPrice(most)} per ${per}`];
+  return [model, task, `${offers.some(({ at_most }) => at_most) ? "at most " : ""}${formatPrice(most)} per ${per}`];
+}
+
+const formatPrice = (price: number) => `$${Number(price.toPrecision(4))}`;
 
 function wrap(names: readonly string[], columns: number): string[] {
   const lines: string[] = [];
