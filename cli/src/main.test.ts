@@ -39,6 +39,22 @@ it("lists its commands and suggests the closest one for a typing error", () => {
   expect(stderr).toContain("gesso --help");
 });
 
+it("names the command of an operation that is written as in the client", () => {
+  const { status, stderr } = gesso(["images", "generate", "--prompt", "a fox"]);
+  expect(status).toBe(2);
+  expect(stderr).toContain("Did you mean gesso generate?");
+  expect(gesso(["images", "paint"]).stderr).not.toContain("Did you mean");
+});
+
+it("creates no key without a database, and says what is missing", () => {
+  const { status, stderr } = spawnSync(process.execPath, [BIN, "admin", "create-key", "--data", "/nowhere/.gesso"], {
+    env: { PATH: process.env.PATH },
+    encoding: "utf8",
+  });
+  expect(status).toBe(1);
+  expect(stderr).toContain("DATABASE_URL is not set, and no gesso dev runs on /nowhere/.gesso.");
+});
+
 it("rejects an invalid port", () => {
   const { status, stderr } = gesso(["dev", "--port", "99999"]);
   expect(status).toBe(2);

@@ -41,7 +41,19 @@ export async function createProgram(parameters: readonly string[]): Promise<Comm
     await addAllCommands(program, create, name);
   }
   inheritSettings(program);
+  if (!entry) await suggestCommandOfOperation(program, parameters);
   return program;
+}
+
+/** The client's `images.generate` is `gesso generate`: `gesso images generate` says so. */
+async function suggestCommandOfOperation(program: Command, parameters: readonly string[]): Promise<void> {
+  const [group, name] = parameters.filter((each) => !each.startsWith("-"));
+  const { NAMED_COMMANDS } = await import("./command-names.ts");
+  const found = NAMED_COMMANDS.find(({ operations }) => operations[0]?.name === `${group}.${name}`);
+  if (!found || found.command === `${group} ${name}`) return;
+  program.commands
+    .find((each) => each.name() === group)
+    ?.showHelpAfterError(`Did you mean gesso ${found.command}? Run gesso ${group} --help for its commands.`);
 }
 
 /** A group that operations add to must exist before them. */
