@@ -42,8 +42,18 @@ it("a key is checked, shown nowhere and used at once: the first image comes from
   expect(await field.inputValue()).toBe("");
   expect(await browser.client.catalogue.get().then(({ models }) => providersOf(models))).not.toContain("fal");
 
+  // An old login: the page asks for a new one above this dialog, and sends the same key once there is one.
+  const refusal = {
+    status: 403,
+    json: { code: "login_too_old", message: "Sign in again.", details: { method: "key" } },
+  };
+  await page.route("**/api/v1/system/providers/**", (route) => route.fulfill(refusal), { times: 1 });
   await field.fill(key);
   await connect.click();
+  const stepUp = page.getByRole("dialog", { name: "Sign in again" });
+  await stepUp.getByLabel("API key").fill(browser.key);
+  await stepUp.getByRole("button", { name: "Sign in with key" }).click();
+  await stepUp.waitFor({ state: "detached" });
   await dialog.getByText("fal is connected.").waitFor();
   const price = dialog.getByRole("row").filter({ has: page.getByRole("cell", { name: "nanobanana", exact: true }) });
   expect(await price.first().textContent()).toContain("$0.08 per image");
