@@ -86,7 +86,9 @@ export const uploads: ThreatSection = {
       asset: "users",
       entry: "downloads",
       threat: "a file is an image and something else at once",
-      control: "only the segments of the image are stored; data after its end is removed",
+      control:
+        "only the segments of a PNG, JPEG or WebP are stored; data after its end is removed; results in other formats are stored " +
+        "as they are and served with their own type, in a sandbox without scripts",
       kind: "control and test",
       tests: {
         [IMAGES]: [
