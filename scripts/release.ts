@@ -7,6 +7,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, wri
 import { join, resolve } from "node:path";
 import { buildDevPackage, buildPackage } from "./release/build-package.ts";
 import { countLicences } from "./release/count-licences.ts";
+import { lintPackage } from "./release/lint-package.ts";
 import { CLIENT_NAME, DEV_PACKAGE_NAME, PACKAGE_NAME, VERSION } from "./release/package-names.ts";
 import { readChanges } from "./release/read-changes.ts";
 
@@ -17,7 +18,6 @@ const CLIENT_FOLDER = resolve("sdk/dist");
 
 const run = (command: string, ...parameters: string[]) =>
   execFileSync(command, parameters, { encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] });
-const bin = (name: string) => resolve("node_modules/.bin", name);
 
 function pack(folder: string): void {
   run("npm", "pack", folder, "--silent", "--pack-destination", TARGET);
@@ -58,7 +58,9 @@ console.log(`Gesso ${VERSION}`);
 buildPackage(PACKAGE_FOLDER);
 buildDevPackage(DEV_PACKAGE_FOLDER);
 run("npm", "run", "--silent", "build", "-w", "sdk");
-console.log(run(bin("publint"), "--strict", PACKAGE_FOLDER).trim());
+const problems = await lintPackage(PACKAGE_FOLDER);
+if (problems.length > 0) throw new Error(`publint finds ${problems.length} problems:\n${problems.join("\n")}`);
+console.log("publint: no problems");
 console.log(run("npm", "run", "--silent", "check", "-w", "sdk").trim());
 console.log(run(process.execPath, "scripts/sbom.ts").trim());
 for (const folder of [PACKAGE_FOLDER, DEV_PACKAGE_FOLDER, CLIENT_FOLDER]) pack(folder);
