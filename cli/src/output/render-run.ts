@@ -6,12 +6,13 @@ const MAX_PROMPT = 40;
 
 const promptOf = ({ inputs }: Run) => (typeof inputs?.prompt === "string" ? inputs.prompt : "");
 
+/** The first four columns fit into a terminal of 80. */
 export const toRunRow = (run: Run): Record<string, unknown> => ({
   run_id: run.run_id,
   status: run.status,
-  type: run.run_type,
   cost: run.cost,
   created: run.created_at,
+  type: run.run_type,
   prompt: promptOf(run).slice(0, MAX_PROMPT),
 });
 
