@@ -28,8 +28,8 @@ export function renderReady(info: ReadyInfo): string {
   const link =
     consoleUrl === undefined
       ? ""
-      : `\n  Console    ${consoleUrl}
-             works once, for 60 s; gesso console prints another`;
+      : `\n  Console    this link works once, for 60 s; gesso console prints another:
+  ${consoleUrl}`;
   return `
   gesso ${VERSION}   ready in ${readySeconds.toFixed(1)} s   for development, not for production
 
@@ -102,10 +102,10 @@ const describeLimits = (limits: SpendLimits): string =>
     .flatMap((name) => (typeof limits[name] === "number" ? [`$${limits[name].toFixed(2)} a ${PERIODS[name]}`] : []))
     .join(" and ");
 
-/** Uses only curl and sed, because jq is often not installed. */
+/** Uses only curl and sed, because jq is often not installed. No line is longer than 80 characters. */
 export function firstImageCommand({ url, key }: Pick<GessoInstance, "url" | "key">): string {
   return `curl -fsS ${url}/api/v1/runs/generate \\
-    -H 'Authorization: Bearer ${key}' \\
+    -H 'X-API-Key: ${key}' \\
     -H 'Content-Type: application/json' \\
     -d '{"prompt":"a lighthouse by the sea","sync":true}' |
     sed -n 's/.*"image_url": *"\\([^"]*\\)".*/\\1/p' | xargs curl -fsS -o first.png`;
