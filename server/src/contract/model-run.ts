@@ -23,6 +23,12 @@ export function planModelRun(model: ImportedModel, input: JsonObject): Job {
   };
 }
 
+/** What a person wrote, as runs are listed and found by it. An imported model has it in its own input. */
+export function promptOf(inputs: JsonObject): string | undefined {
+  const own = (inputs.input ?? {}) as JsonObject;
+  return [inputs.prompt, own.prompt, own.text].find((each): each is string => typeof each === "string");
+}
+
 /** The pointers to what stands where a file belongs and is none. */
 export const findNoFiles = (model: ImportedModel, input: JsonObject): string[] =>
   findFiles(input, model.media.input)

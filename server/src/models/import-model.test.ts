@@ -173,7 +173,7 @@ test("a document that is not of the model is refused with a reason", () => {
     "OpenAPI",
   );
   expect(refusalOf("comfyui", "acme/a", {})).toBe(
-    "Models of comfyui cannot be imported. Documents of fal and replicate can.",
+    "Models of comfyui cannot be imported. Documents of fal, replicate and sandbox can.",
   );
   expect(refusalOf("fal", "../a", other)).toBe("../a is no path of a model.");
 });

@@ -23,7 +23,7 @@ const MAX_PATH_CHARACTERS = 200;
 export function importModel(provider: string, path: string, document: unknown): ImportResult {
   const format = DOCUMENT_FORMATS.get(provider);
   if (!format) {
-    const known = [...DOCUMENT_FORMATS.keys()].join(" and ");
+    const known = [...DOCUMENT_FORMATS.keys()].join(", ").replace(/, (?=\w+$)/, " and ");
     return { refused: `Models of ${provider} cannot be imported. Documents of ${known} can.` };
   }
   if (!PATH.test(path) || path.length > MAX_PATH_CHARACTERS) return { refused: `${path} is no path of a model.` };

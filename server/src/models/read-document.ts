@@ -77,4 +77,5 @@ export const DOCUMENT_FORMATS: ReadonlyMap<string, DocumentFormat> = new Map([
   // With `sync_mode`, fal returns the files as data and forgets the result: after a crash a paid result would be gone.
   ["fal", { read: readFal, reserved: ["sync_mode"] }],
   ["replicate", { read: readReplicate, reserved: [] }],
+  ["sandbox", { read: readFal, reserved: [] }],
 ]);

@@ -50,7 +50,7 @@ export const fal = defineProvider<FalEnv>({
   },
   env: FalEnv,
   offers: falOffers,
-  anyModel: { recovery: "none", describe: describeModel },
+  anyModel: { recovery: () => "none", describe: describeModel },
   resultOrigins: (env) => ["https://fal.media", "https://*.fal.media", ...new Set(baseOrigins(env))],
 
   async submit(job, offer, context) {

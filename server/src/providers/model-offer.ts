@@ -17,8 +17,8 @@ export function makeModelOffer(enabled: readonly EnabledProvider[], { task, mode
   if (!enabledProvider || !anyModel || task !== "model.run") return undefined;
   const usd = model_run?.call_price ?? null;
   const offer: Offer = {
-    ...{ task, model, upstreamModel, recovery: anyModel.recovery, latency: "slow" },
-    price: usd === null ? null : { rows: [{ of: "call", usd }], confidence: "operator" },
+    ...{ task, model, upstreamModel, recovery: anyModel.recovery(upstreamModel), latency: "slow" },
+    price: usd === null ? (anyModel.price ?? null) : { rows: [{ of: "call", usd }], confidence: "operator" },
     parameters: { images: HONOURED },
   };
   return { enabledProvider, offer };

@@ -261,9 +261,13 @@ export type JobCancellation = { isUncharged: boolean };
 /** What people read before they connect a provider: its name, what it adds, and where its key comes from. */
 export type ProviderProfile = { name: string; unlocks: string; keyPage?: string };
 
-/** `describe` reads what the provider publishes about a model, for the import of its schemas. Free. */
+/**
+ * `describe` reads what the provider publishes about a model, for the import of its schemas. Free. `price`: of every
+ * model for which the operator names none. Default: unknown.
+ */
 export type AnyModel<Env> = {
-  recovery: Recovery;
+  price?: Price;
+  recovery(path: string): Recovery;
   describe(path: string, context: ProviderContext<Env>): Promise<unknown>;
 };
 

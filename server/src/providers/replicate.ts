@@ -50,7 +50,7 @@ export const replicate = defineProvider<ReplicateEnv>({
   },
   env: ReplicateEnv,
   offers: replicateOffers,
-  anyModel: { recovery: "find", describe: describeModel },
+  anyModel: { recovery: () => "find", describe: describeModel },
   rateLimit: { perMinute: 600 },
   resultOrigins: (env) => [
     "https://replicate.delivery",

@@ -5,10 +5,11 @@ import { z } from "zod";
 import { models } from "../contract/models.ts";
 import type { Task } from "../contract/operation.ts";
 import { FREE } from "../prices/price.ts";
-import { callProvider, providerFault } from "./call-provider.ts";
+import { callProvider, modelUnavailable, providerFault } from "./call-provider.ts";
 import { convertImage } from "./convert-image.ts";
 import { honourAll } from "./parameter-support.ts";
 import { type Asset, defineProvider, type Offer, type ProviderContext, type Recovery } from "./provider.ts";
+import { publishModel, toModelResult, toSandboxJob } from "./sandbox-models.ts";
 
 const SandboxEnv = z.object({
   SANDBOX_URL: z.url().describe("URL of the sandbox. Enables the provider"),
@@ -18,6 +19,7 @@ type SandboxEnv = z.output<typeof SandboxEnv>;
 
 const Output = z.object({
   url: z.url(),
+  media_type: z.string().optional(),
   name: z.string().optional(),
   score: z.number().optional(),
   box: z.object({ x: z.number(), y: z.number(), width: z.number(), height: z.number() }).optional(),
@@ -87,28 +89,30 @@ export const sandbox = defineProvider<SandboxEnv>({
   canAlwaysCallBack: true,
   env: SandboxEnv,
   offers,
+  anyModel: {
+    price: FREE,
+    recovery: (path) => (path.startsWith("replay/") ? "replay" : path.startsWith("find/") ? "find" : "none"),
+    describe: describeModel,
+  },
   resultOrigins: (env) => [new URL(env.SANDBOX_URL).origin],
 
   async submit(job, offer, context) {
     const { origin, headers } = api(context.env);
     const images = await Promise.all((job.images ?? []).map(inline));
+    const { task, prompt, width, height, seed, count, options } = job.model_run
+      ? toSandboxJob(job.model_run.input)
+      : job;
     const { id } = await callProvider(context, {
       origin,
       headers: { ...headers, "idempotency-key": context.key },
       url: `${origin}/v1/jobs`,
       body: {
         model: offer.upstreamModel,
-        task: job.task,
-        prompt: job.prompt,
+        ...{ task, prompt, width, height, seed, count, options },
         negative_prompt: job.negative_prompt,
         images: images.length > 0 ? images : undefined,
         mask: job.mask && (await inline(offer.upstreamModel.endsWith(BLACK) ? inverted(job.mask, context) : job.mask)),
-        width: job.width,
-        height: job.height,
         aspect_ratio: job.aspect_ratio,
-        seed: job.seed,
-        count: job.count,
-        options: job.options,
         reference: context.key,
         callback_url: context.callbackUrl,
       },
@@ -120,7 +124,10 @@ export const sandbox = defineProvider<SandboxEnv>({
   async poll(ticket, context) {
     const job = await read(`/v1/jobs/${ticket.id}`, context);
     if (!ended(job.status)) return { state: "running", ticket, progress: job.progress };
-    if (job.status === "succeeded") return { state: "done", outputs: job.outputs, ...(job.data && { data: job.data }) };
+    if (job.status === "succeeded") {
+      const { outputs, data } = job;
+      return { state: "done", outputs, raw: toModelResult(outputs), ...(data && { data }) };
+    }
     if (job.status === "refused")
       throw providerFault("content_refused", { kind: "refused", cause: job.error }, { by: "provider" });
     throw providerFault("provider_error", { kind: "failed", cause: job.error });
@@ -171,6 +178,12 @@ export const sandbox = defineProvider<SandboxEnv>({
     return { ticket: { id: job.id }, ended: ended(job.status), progress: job.progress };
   },
 });
+
+async function describeModel(path: string): Promise<unknown> {
+  const published = publishModel(path);
+  if (!published) throw modelUnavailable(`the sandbox has no model ${path}`, 404);
+  return published;
+}
 
 const read = (path: string, context: ProviderContext<SandboxEnv>) =>
   callProvider(context, { ...api(context.env), url: `${context.env.SANDBOX_URL}${path}`, reply: Job });

@@ -10,7 +10,7 @@ import type { ObjectStorage } from "../../src/files/storage/object-storage.ts";
 import { createS3Storage } from "../../src/files/storage/s3-storage.ts";
 import type { FakeVendor } from "../fake-vendors/fake-vendor.ts";
 import { fakeOpenai } from "../fake-vendors/openai.ts";
-import { createHttpCaller } from "../support/api-caller.ts";
+import { type ApiCaller, createHttpCaller } from "../support/api-caller.ts";
 import { S3_TEST_CREDENTIALS, startS3Server } from "../support/s3-server.ts";
 import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
 import {
@@ -20,7 +20,9 @@ import {
   type TestEnvironment,
   type TestEnvironmentOptions,
 } from "../support/test-environment.ts";
+import { PRICE_MICRODOLLARS } from "./check-charges.ts";
 import { createFaultLog, type FaultLog, recordKills } from "./fault-log.ts";
+import { IMPORTED_MODELS, type RecoveryClass } from "./run-load.ts";
 
 const PRICES = fileURLToPath(new URL("./prices.yaml", import.meta.url));
 const TENANT = "00000000-0000-7000-8000-000000000001";
@@ -70,11 +72,25 @@ export async function startChaosEnvironment({ hasBucket, hasProxies, env, ...opt
       await bucket?.stop();
     },
   };
-  const { status } = await createHttpCaller(environment).post(`/tenants/${TENANT}/credit`, { amount: BALANCE_DOLLARS });
-  if (status === 200) return chaos;
+  const operator = createHttpCaller(environment);
+  const prepared = [
+    await operator.post(`/tenants/${TENANT}/credit`, { amount: BALANCE_DOLLARS }),
+    ...(await importModels(operator)),
+  ];
+  const refused = prepared.find(({ status }) => status !== 200);
+  if (!refused) return chaos;
   await chaos.stop();
-  throw new Error(`the tenant was not credited: ${status}`);
+  throw new Error(`the environment was not prepared: ${refused.status} ${JSON.stringify(refused.body)}`);
 }
+
+/** At the price of their recovery class. */
+const importModels = (operator: ApiCaller) =>
+  Promise.all(
+    Object.entries(IMPORTED_MODELS).map(([recoveryClass, model]) => {
+      const price = PRICE_MICRODOLLARS[recoveryClass as RecoveryClass] / 1_000_000;
+      return operator.post("/catalogue/models", { model, price });
+    }),
+  );
 
 /** A bucket on the S3 server of this test run, or on one that is started for this campaign. */
 async function createBucket(): Promise<Bucket> {

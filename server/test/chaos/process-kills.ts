@@ -11,6 +11,7 @@ import { checkInvariants } from "./check-invariants.ts";
 import { CALLBACK_WAIT_SECONDS } from "./check-unknown.ts";
 import { type KillCounts, killRandomly, sumKills } from "./random-kills.ts";
 import {
+  countImported,
   countOpenRuns,
   type PostedRun,
   postAtRate,
@@ -36,16 +37,22 @@ export const CHAOS_ENV = {
 const createRunRequests = (count: number, mayDrop: boolean): RunRequestSpec[] =>
   Array.from({ length: count }, (_, index) => createRunRequest(index, mayDrop));
 
-/** Of class A every second run has an inline image, and others have several requests; every 17th run is canceled. */
+/**
+ * Three of ten runs are runs of imported models. Of the others of class A every second has an inline image, and some
+ * have several requests; every 17th run is canceled.
+ */
 export function createRunRequest(index: number, mayDrop: boolean): RunRequestSpec {
   const recoveryClass = RECOVERY_CLASSES[index % RECOVERY_CLASSES.length]!;
   const round = Math.floor(index / RECOVERY_CLASSES.length);
-  const drop = mayDrop && index % 20 < RECOVERY_CLASSES.length ? ",drop=1" : "";
+  const isImported = recoveryClass !== "D" && round % 5 > 2;
+  const drop = mayDrop && (round % 5 === 0 || round % 10 === 3) ? ",drop=1" : "";
   const directives = `[sandbox:accept_delay=${index % 3 ? 0.2 : 3},delay=${(index % 5) * 0.4}${drop}]`;
   return {
     class: recoveryClass,
     prompt: `${recoveryClass === "D" ? "" : directives} chaos ${index}`,
-    ...(recoveryClass === "A" && (round % 2 === 0 ? { hasInlineImage: true } : { count: 1 + (round % 3) })),
+    ...(isImported
+      ? { isImported }
+      : recoveryClass === "A" && (round % 2 === 0 ? { hasInlineImage: true } : { count: 1 + (round % 3) })),
     ...(index % 17 === 5 && { cancelAfterMs: (index % 6) * 400 }),
   };
 }
@@ -80,7 +87,7 @@ export async function randomKills(
     await waitUntilAllEnded(environment, 180);
     const findings = await checkInvariants(environment, await loading, { hasLostResponses: true });
     return {
-      name: `${size.runs} runs, ${sumKills(kills)} kills at random`,
+      name: `${size.runs} runs, ${await countImported(environment)} of imported models, ${sumKills(kills)} kills at random`,
       results: findings,
       counts: { runs: size.runs, kills: sumKills(kills) },
       notes: [`kills: ${JSON.stringify(kills)}`],

@@ -15,6 +15,12 @@ export const MODEL_BY_RECOVERY_CLASS = {
   C: "vendora",
   D: "vendorc",
 } as const;
+/** Of the sandbox, with the recovery of their class. */
+export const IMPORTED_MODELS = {
+  A: "sandbox:replay/studio",
+  B: "sandbox:find/studio",
+  C: "sandbox:blind/studio",
+} as const;
 export type RecoveryClass = keyof typeof MODEL_BY_RECOVERY_CLASS;
 export const RECOVERY_CLASSES = Object.keys(MODEL_BY_RECOVERY_CLASS) as RecoveryClass[];
 
@@ -27,6 +33,8 @@ export type RunRequestSpec = {
   side?: number;
   /** Upscales an image that the request contains as base64. Only class A does. */
   hasInlineImage?: boolean;
+  /** An imported model does the work, with its own parameters. Not for class D. */
+  isImported?: boolean;
   cancelAfterMs?: number;
 };
 
@@ -75,8 +83,14 @@ async function buildRequest(order: RunRequestSpec, word: string): Promise<RunReq
     const image = await drawTestImage(word, 48, 48);
     return { path: "/edits/upscale", body: { image_url: `data:image/png;base64,${image.toString("base64")}` } };
   }
-  const body = { prompt: `${order.prompt} ${word}`, model_type: MODEL_BY_RECOVERY_CLASS[order.class] };
   const { side = 64 } = order;
+  const prompt = `${order.prompt} ${word}`;
+  if (order.isImported && order.class !== "D")
+    return {
+      path: "/runs",
+      body: { model: IMPORTED_MODELS[order.class], input: { prompt, width: side, height: side } },
+    };
+  const body = { prompt, model_type: MODEL_BY_RECOVERY_CLASS[order.class] };
   const size = { width: side, height: side, ...(order.count !== undefined && { batch_size: order.count }) };
   return { path: "/runs/generate", body: order.class === "D" ? body : { ...body, ...size } };
 }
@@ -154,6 +168,14 @@ export async function countOpenRuns(environment: TestEnvironment): Promise<numbe
   const rows = await environment
     .query<{ count: number }>("select count(*)::int from open_runs")
     .catch(() => [{ count: -1 }]);
+  return rows[0]!.count;
+}
+
+/** Runs of imported models. */
+export async function countImported(environment: TestEnvironment): Promise<number> {
+  const rows = await environment.query<{ count: number }>(
+    "select count(*)::int from runs where operation = 'runs.create'",
+  );
   return rows[0]!.count;
 }
 

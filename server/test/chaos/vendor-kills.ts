@@ -8,6 +8,8 @@ import { fakeFal } from "../fake-vendors/fal.ts";
 import { fakeOpenai } from "../fake-vendors/openai.ts";
 import { fakeReplicate } from "../fake-vendors/replicate.ts";
 import { fakeRunway } from "../fake-vendors/runway.ts";
+import { falDocument, replicateModel } from "../model-schemas/documents.ts";
+import { createHttpCaller } from "../support/api-caller.ts";
 import { type CampaignReport, type CheckResult, type Log, onlyPoint, random } from "../support/campaign.ts";
 import { startTestEnvironment, type TestEnvironment } from "../support/test-environment.ts";
 import { checkLedgerInvariants } from "./check-charges.ts";
@@ -15,7 +17,7 @@ import { checkEngine } from "./check-engine.ts";
 import { checkOutputs } from "./check-outputs.ts";
 import { checkUnknownOutcomes } from "./check-unknown.ts";
 import { createFaultLog, type FaultLog, recordKills } from "./fault-log.ts";
-import { waitUntilAllEnded } from "./run-load.ts";
+import { countImported, waitUntilAllEnded } from "./run-load.ts";
 import { listFakeVendorJobs } from "./vendor-jobs.ts";
 
 type VendorRequest = {
@@ -23,7 +25,16 @@ type VendorRequest = {
   recovery: "find" | "none";
   path: string;
   body: Record<string, unknown>;
+  /** Three of four requests are for this imported model, so that they are nearly a third of all. */
+  imported?: { path: string; document: unknown };
 };
+const IMAGE = {
+  type: "object",
+  required: ["url"],
+  properties: { url: { type: "string" }, content_type: { type: "string" } },
+};
+const INPUT = { required: ["prompt"], properties: { prompt: { type: "string" } } };
+
 /** The request for each vendor. With these five enabled, each request goes to its vendor first. */
 const VENDOR_REQUESTS: VendorRequest[] = [
   {
@@ -31,8 +42,18 @@ const VENDOR_REQUESTS: VendorRequest[] = [
     recovery: "none",
     path: "/runs/generate",
     body: { model_type: "flux-dev", width: 256, height: 256 },
+    imported: {
+      path: "acme/sketch",
+      document: falDocument("acme/sketch", INPUT, { output: { properties: { image: IMAGE } } }),
+    },
   },
-  { definition: fakeReplicate, recovery: "find", path: "/runs/generate", body: { model_type: "flux-kontext-max" } },
+  {
+    definition: fakeReplicate,
+    recovery: "find",
+    path: "/runs/generate",
+    body: { model_type: "flux-kontext-max" },
+    imported: { path: "acme/draw", document: replicateModel("acme/draw", INPUT) },
+  },
   {
     definition: fakeComfyui,
     recovery: "find",
@@ -94,7 +115,11 @@ type VendorCampaign = {
 
 export async function vendorKillCampaign(runs: number, log: Log): Promise<CampaignReport> {
   const fakeVendors = new Map<string, FakeVendor>();
-  for (const { definition } of VENDOR_REQUESTS) fakeVendors.set(definition.id, await definition.start());
+  for (const { definition, imported } of VENDOR_REQUESTS) {
+    const fakeVendor = await definition.start();
+    fakeVendors.set(definition.id, fakeVendor);
+    if (imported) fakeVendor.switches.published[imported.path] = imported.document;
+  }
   const env = Object.assign(
     {},
     ...VENDOR_REQUESTS.map(({ definition }) => definition.env(fakeVendors.get(definition.id)!)),
@@ -104,6 +129,7 @@ export async function vendorKillCampaign(runs: number, log: Log): Promise<Campai
   const environment = recordKills(await startTestEnvironment({ roles: "split", env }), faults);
   const campaign: VendorCampaign = { environment, fakeVendors, posted: [], faults };
   try {
+    await importModels(environment);
     const aimed = await killAtCrashPoints(
       campaign,
       Math.ceil(runs / 3 / (CRASH_POINTS_UNDER_TEST.length * VENDOR_REQUESTS.length)),
@@ -112,7 +138,7 @@ export async function vendorKillCampaign(runs: number, log: Log): Promise<Campai
     const kills = onlyPoint === undefined ? await killUnderLoad(campaign, runs - campaign.posted.length, log) : 0;
     await waitUntilAllEnded(environment, 150);
     return {
-      name: `${campaign.posted.length} runs at five vendors, ${aimed} kills at M5 to M8 and ${kills} at random`,
+      name: `${campaign.posted.length} runs at five vendors, ${await countImported(environment)} of imported models, ${aimed} kills at M5 to M8 and ${kills} at random`,
       results: await checkVendorLedgers(campaign),
       notes: [],
       counts: { runs: campaign.posted.length, kills: faults.killCount() },
@@ -123,18 +149,33 @@ export async function vendorKillCampaign(runs: number, log: Log): Promise<Campai
   }
 }
 
+async function importModels(environment: TestEnvironment): Promise<void> {
+  for (const { definition, imported } of VENDOR_REQUESTS) {
+    if (!imported) continue;
+    const model = `${definition.id}:${imported.path}`;
+    const { status } = await createHttpCaller(environment).post("/catalogue/models", { model });
+    if (status !== 200) throw new Error(`${model} was not imported: ${status}`);
+  }
+}
+
+function buildRequest({ definition, imported, path, body }: VendorRequest, prompt: string, index: number) {
+  if (!imported || index % 4 === 0) return { path, body: { prompt, ...body } };
+  return { path: "/runs", body: { model: `${definition.id}:${imported.path}`, input: { prompt } } };
+}
+
 async function post({ environment, posted }: VendorCampaign, order: VendorRequest, crashPoint?: string): Promise<void> {
   const word = `w${randomUUID().replaceAll("-", "")}`;
   const key = randomUUID();
+  const { path, body } = buildRequest(order, `an image of ${word}`, posted.length);
   for (const until = Date.now() + 60_000; ; await pause(200)) {
-    const response = await fetch(`${environment.url}/api/v1${order.path}`, {
+    const response = await fetch(`${environment.url}/api/v1${path}`, {
       method: "POST",
       headers: {
         authorization: `Bearer ${environment.key}`,
         "content-type": "application/json",
         "idempotency-key": key,
       },
-      body: JSON.stringify({ prompt: `an image of ${word}`, ...order.body }),
+      body: JSON.stringify(body),
       signal: AbortSignal.timeout(10_000),
     }).catch(() => undefined);
     if (response && response.status < 300) {

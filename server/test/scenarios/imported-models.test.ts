@@ -1,5 +1,7 @@
 // Models that Gesso has no code for: what the provider publishes about them decides what a request may contain, and
 // where files are. Everything else is an ordinary run.
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { FakeVendor } from "../fake-vendors/fake-vendor.ts";
 import { fakeFal } from "../fake-vendors/fal.ts";
@@ -356,5 +358,42 @@ describe("The operator", () => {
     expect((await refused({ model: "fal:acme/none" })).message).toBe("fal has no model acme/none.");
     expect((await refused({ model: "luma:ray-2" })).message).toContain("luma is not connected");
     expect((await refused({ model: "fal:acme/odd", document: { paths: {} } })).path).toBe("/model");
+  });
+});
+
+describe("The sandbox", () => {
+  it("runs its own models without a key, for nothing, with an image and a video of it", async () => {
+    await add("sandbox:replay/studio");
+    await add("sandbox:replay/clip");
+    const image = await create({
+      model: "sandbox:replay/studio",
+      input: { prompt: "a boat", width: 128, height: 128 },
+    });
+    expect(image.error).toBeNull();
+    expect(image).toMatchObject({ cost: { amount: 0 }, outputs: [{ media_type: "image/png", width: 128 }] });
+    const video = await create({
+      model: "sandbox:replay/clip",
+      input: { image_url: image.run_id, prompt: "it lands", duration: "1s" },
+    });
+    expect(video.error).toBeNull();
+    expect(video).toMatchObject({ parent_run_id: image.run_id, outputs: [{ media_type: "video/mp4" }] });
+    expect(video.result.video.url).toBe(video.video_url);
+  });
+});
+
+describe("A URL in a field that is no file", () => {
+  it("is never fetched", async () => {
+    const asked: string[] = [];
+    const listener = createServer((request, response) => {
+      asked.push(request.url!);
+      response.end("never");
+    });
+    await new Promise<void>((resolve) => listener.listen(0, "127.0.0.1", resolve));
+    const url = `http://127.0.0.1:${(listener.address() as AddressInfo).port}/secret`;
+    const run = await create({ model: "fal:acme/boat-film", input: { prompt: url } });
+    expect(run).toMatchObject({ status: "completed" });
+    expect((fal.ledger.at(-1)! as any).request.prompt).toBe(url);
+    expect(asked).toEqual([]);
+    listener.close();
   });
 });

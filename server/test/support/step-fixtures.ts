@@ -167,6 +167,14 @@ export function createTestFiles() {
     objects,
     storage: {
       put: async (key: string, bytes: Uint8Array) => void objects.set(key, bytes),
+      async putStream(prefix: string, stream: AsyncIterable<Uint8Array>) {
+        const chunks: Uint8Array[] = [];
+        for await (const chunk of stream) chunks.push(chunk);
+        const bytes = Buffer.concat(chunks);
+        const sha256 = createHash("sha256").update(bytes).digest("hex");
+        objects.set(`${prefix}/${sha256}`, bytes);
+        return { key: `${prefix}/${sha256}`, sha256, size_bytes: bytes.byteLength };
+      },
       bytes: async (key: string) => objects.get(key),
       get: async (key: string, { start, end } = { start: 0, end: Number.POSITIVE_INFINITY }) =>
         objects.has(key) ? new Blob([Buffer.from(objects.get(key)!).subarray(start, end + 1)]).stream() : undefined,

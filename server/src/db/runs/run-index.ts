@@ -36,8 +36,11 @@ export type UnindexedRun = IndexedFields & {
   is_deleted: boolean;
 };
 
+/** What a person wrote. An imported model has it in its own input. */
+export const PROMPT = "coalesce(inputs ->> 'prompt', inputs -> 'input' ->> 'prompt', inputs -> 'input' ->> 'text')";
+
 const INDEXED_COLUMNS = `run_id, tenant_id, user_id, key_id, run_type, parent_run_id, model, provider, status,
-     error ->> 'code' as error_code, inputs ->> 'prompt' as prompt, created_at, deleted_at is not null as is_deleted`;
+     error ->> 'code' as error_code, ${PROMPT} as prompt, created_at, deleted_at is not null as is_deleted`;
 
 const FIND_RUNS = statement(
   "run_index.find_runs",

@@ -3,6 +3,7 @@ import type { RunStatus } from "../../contract/schemas/run.ts";
 import type { Database } from "../connect.ts";
 import { statement } from "../statement.ts";
 import type { RunCost, StoredAsset } from "../typed-columns.ts";
+import { PROMPT } from "./run-index.ts";
 import { IS_OF_END_USER } from "./runs.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -49,7 +50,7 @@ const LIST_MEMBERS = statement(
      ))
    )
    select run_id, run_type, status, parent_run_id, root_run_id, model, provider, cost, created_at, started_at,
-     finished_at, inputs ->> 'prompt' as prompt, deleted_at is not null as is_deleted,
+     finished_at, ${PROMPT} as prompt, deleted_at is not null as is_deleted,
      coalesce(result -> 'outputs', '[]') as outputs,
      jsonb_path_query_array(plan, '$[*].images[*].run') || jsonb_path_query_array(plan, '$[*].images[*].run_id')
        as image_run_ids,

@@ -7,6 +7,7 @@ import {
   ResourceNotFoundError,
 } from "@modelcontextprotocol/server";
 import { authorize, mayCall } from "../../access/scopes.ts";
+import { promptOf } from "../../contract/model-run.ts";
 import { Fault } from "../../faults/faults.ts";
 import { getRun } from "../../operations/runs/get.ts";
 import { listRuns } from "../../operations/runs/list.ts";
@@ -43,7 +44,7 @@ export async function listResources(services: McpServices, call: Call): Promise<
   return {
     resources: data.map(({ run_id, operation, inputs }) => ({
       ...{ uri: `gesso://runs/${run_id}`, name: run_id, mimeType: "application/json" },
-      title: String(inputs.prompt ?? operation).slice(0, MAX_TITLE_CHARACTERS),
+      title: (promptOf(inputs) ?? operation).slice(0, MAX_TITLE_CHARACTERS),
     })),
   };
 }

@@ -22,8 +22,8 @@ const context: ProviderContext<unknown> = {
 const headers = { authorization: "Key the-secret-key" };
 
 /** The record of one request. */
-async function record(url: string, body: unknown) {
-  const { context: used, request } = recordRequests(context);
+async function record(url: string, body: unknown, options = {}) {
+  const { context: used, request } = recordRequests(context, options);
   await used.send(url, { method: "POST", headers, body: body instanceof FormData ? body : JSON.stringify(body) });
   return request();
 }
@@ -70,6 +70,26 @@ describe("the record of a request to a provider", () => {
       method: "POST",
       path: "/x",
       body: { image_url: "(image/png, 5022 characters)", images: [{ data: "(5000 characters)" }] },
+    });
+  });
+
+  it("of an imported model has all plain values, whatever they are called, and no URL or file", async () => {
+    const input = { motion: "slow", glow: 3, frames: [{ at: 1, image_url: "https://a.example/b.png" }] };
+    const body = { version: "c0ffee", input: { ...input, voice: `data:audio/wav;base64,${"A".repeat(500)}` } };
+    const kept = await record(
+      "https://api.replicate.com/v1/predictions",
+      { ...body, webhook: CALLBACK },
+      { isOfAnyModel: true },
+    );
+    expect(kept!.body).toEqual({
+      version: "c0ffee",
+      input: {
+        motion: "slow",
+        glow: 3,
+        frames: [{ at: 1, image_url: "(URL)" }],
+        voice: "(audio/wav, 522 characters)",
+      },
+      webhook: "(URL)",
     });
   });
 

@@ -347,3 +347,51 @@ it("a job with one result for each mask fails if no mask was found", async () =>
     ...{ code: "provider_rejected_input", details: { reason: "nothing_found" } },
   });
 });
+
+describe("a file for an imported model", () => {
+  const WAVE = Buffer.concat([Buffer.from("RIFF\0\0\0\0WAVEfmt "), Buffer.alloc(64)]);
+  const URL_B = "https://sounds.example/b.wav";
+  const modelJob = (images: Job["images"]): Partial<Job> => ({ task: "model.run", images });
+
+  it("is stored as it is, with its medium and without a size", async () => {
+    files.fetch = async (url) => ({ bytes: url === URL_B ? WAVE : Buffer.from("plain text") });
+    const { images } = await resolve(modelJob([{ url: URL_B, as_is: true }]));
+    expect(images).toEqual([{ asset_id: sourceAssetId(claim.run_id, URL_B), media_type: "audio/wav" }]);
+    const row = await findAsset(database.db, images![0]!.asset_id);
+    expect(row).toMatchObject({ role: "source", width: null, size_bytes: WAVE.byteLength });
+    expect(files.objects.get(row!.storage_key)).toEqual(WAVE);
+  });
+
+  it("that is an image which Gesso reads is stored as any image, without its metadata", async () => {
+    const png = Buffer.concat([Buffer.from("89504e470d0a1a0a", "hex"), Buffer.alloc(64)]);
+    files.fetch = async () => ({ bytes: png });
+    files.images.normalize = async () => ({
+      ...{ media_type: "image/png", width: 32, height: 32, manifest: undefined },
+      bytes: Buffer.from("bare pixels"),
+    });
+    const { images } = await resolve(modelJob([{ url: URL_A, as_is: true }]));
+    const row = await findAsset(database.db, images![0]!.asset_id);
+    expect([row!.media_type, row!.width, files.objects.get(row!.storage_key)!.toString()]).toEqual([
+      ...["image/png", 32, "bare pixels"],
+    ]);
+  });
+
+  it("is fetched again only if it was not stored", async () => {
+    files.fetch = async (url) => {
+      fetched.push(url);
+      return { bytes: WAVE };
+    };
+    await resolve(modelJob([{ url: URL_B, as_is: true }]));
+    await resolve(modelJob([{ url: URL_B, as_is: true }]));
+    expect(fetched).toEqual([URL_B]);
+  });
+
+  it("that is a video of this server is the file itself, not a still", async () => {
+    const asset = await storeAsset("video");
+    await database.db.query("test.setType", "update assets set media_type = 'video/mp4' where asset_id = $1", [
+      asset.asset_id,
+    ]);
+    const { images } = await resolve(modelJob([{ asset: asset.asset_id, as_is: true }]));
+    expect(images).toEqual([{ asset_id: asset.asset_id, media_type: "video/mp4", is_result: true }]);
+  });
+});

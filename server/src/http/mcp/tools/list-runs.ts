@@ -1,5 +1,6 @@
 // Translates list_runs to runs.list, and shortens its page for a model.
 import { z } from "zod";
+import { promptOf } from "../../../contract/model-run.ts";
 import { type JsonObject, Run, type RunPage } from "../../../contract/schemas/run.ts";
 import { listRuns } from "../../../operations/runs/list.ts";
 import { argumentsSchema, contentSchema, fieldsOf, READS, type Tool } from "../tool.ts";
@@ -14,7 +15,7 @@ const RunSummaries = z.object({
 
 const summarize = ({ run_id, status, operation, model, cost, created_at, inputs, image_url, video_url }: Run) => ({
   ...{ run_id, status, operation, model, cost, created_at },
-  prompt: typeof inputs.prompt === "string" ? inputs.prompt.slice(0, MAX_PROMPT_CHARACTERS) : null,
+  prompt: promptOf(inputs)?.slice(0, MAX_PROMPT_CHARACTERS) ?? null,
   url: image_url ?? video_url,
 });
 
