@@ -3,7 +3,10 @@
 import { beforeAll, expect, test } from "vitest";
 import { type FalEndpoint, listFalEndpoints } from "../../test/model-schemas/fal-endpoints.ts";
 import { sampleInput } from "../../test/model-schemas/sample-input.ts";
-import type { PinnedModel } from "../contract/pinned-model.ts";
+import { findNoFiles, planModelRun } from "../contract/model-run.ts";
+import { findFiles, type PinnedModel, replaceAt } from "../contract/pinned-model.ts";
+import { placeFiles } from "../providers/model-offer.ts";
+import type { Asset } from "../providers/provider.ts";
 import { importModel } from "./import-model.ts";
 import { splitWords } from "./media-words.ts";
 import { findDefinition, isObject, listInnerParts, listSameValueParts } from "./schema-parts.ts";
@@ -92,4 +95,26 @@ test("inputs made from a schema are accepted, and refused with a misspelt field 
     }
   }
   expect(wrong).toEqual([]);
+});
+
+test("an input reaches the provider as it was sent, but for its files", () => {
+  const changed: string[] = [];
+  let fileCount = 0;
+  for (const model of models) {
+    for (const variant of [0, 1]) {
+      const sample = sampleInput(model.input, variant);
+      const files = findFiles(sample, model.media.input);
+      const input = files.reduce((root, { path }) => replaceAt(root, path, "https://example.com/a"), sample);
+      const noFiles = findNoFiles({ ...model, call_price: null }, input);
+      if (noFiles.length > 0) changed.push(`${model.upstream} ${noFiles[0]}`);
+      const job = planModelRun({ ...model, call_price: null }, JSON.parse(JSON.stringify(input)));
+      const images = files.map((_, index) => ({ asset_id: `file ${index}` })) as Asset[];
+      const body = placeFiles({ ...job, images, masks: undefined, mask: undefined }, ({ asset_id }) => asset_id);
+      const expected = files.reduce((root, { path }, index) => replaceAt(root, path, `file ${index}`), input);
+      if (JSON.stringify(body) !== JSON.stringify(expected)) changed.push(model.upstream);
+      fileCount += files.length;
+    }
+  }
+  expect(changed).toEqual([]);
+  expect(fileCount).toBeGreaterThan(1_500);
 });
