@@ -43,7 +43,8 @@ type Fixtures = Record<
   | "run"
   | "unknown"
   | "paused"
-  | "setAside",
+  | "setAside"
+  | "imported",
   () => Promise<string>
 >;
 type AuditedRequest = { params?: Record<string, string>; query?: string; body?: object };
@@ -78,6 +79,8 @@ const REQUESTS: Record<string, (fixtures: Fixtures) => Promise<AuditedRequest>> 
     params: { provider: "fal" },
     body: { settings: { FAL_KEY: fakeFal.env(vendor).FAL_KEY } },
   }),
+  "system.importModel": async () => ({ body: { model: "sandbox:replay/studio", aliases: [fresh()] } }),
+  "system.removeModel": async ({ imported }) => ({ params: { model: await imported() } }),
   "tenants.create": async () => ({ body: { name: "Acme", owner_id: "ada" } }),
   "tenants.update": async ({ tenant }) => ({ params: { tenant_id: await tenant() }, body: { weight: 2 } }),
   "tenants.credit": async ({ tenant }) => ({ params: { tenant_id: await tenant() }, body: { amount: 5 } }),
@@ -165,6 +168,11 @@ const fixtures: Fixtures = {
       [event_id, operator.tenant_id],
     );
     return event_id;
+  },
+  imported: async () => {
+    const alias = fresh();
+    await send("system.importModel", { body: { model: "sandbox:replay/studio", aliases: [alias] } });
+    return alias;
   },
   paused: async () => {
     const duty = fresh();

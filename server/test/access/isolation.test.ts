@@ -10,6 +10,8 @@ import sharp from "sharp";
 import { v7 } from "uuid";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Database } from "../../src/db/connect.ts";
+import { importModel } from "../../src/models/import-model.ts";
+import { publishModel } from "../../src/providers/sandbox-models.ts";
 import { newSigner, publicJwk, signUnchecked } from "../corpora/tokens.ts";
 import { createHttpCaller } from "../support/api-caller.ts";
 import { insertTestModel } from "../support/custom-models.ts";
@@ -72,8 +74,24 @@ afterAll(async () => {
   rmSync(storage, { recursive: true, force: true });
 });
 
-/** Eve has two of everything, so that all her lists have a second page. */
+/** As the operator imports it. */
+async function insertImportedModel(query: (text: string, values?: unknown[]) => never, path: string): Promise<void> {
+  const imported = importModel("sandbox", path, publishModel(path));
+  if ("refused" in imported) throw new Error(imported.refused);
+  const { model, hash, provider } = imported.model;
+  await query(
+    `insert into imported_models (model, hash, provider, media, document, imported_by) values ($1, $2, $3, '{}', $4, 'o')`,
+    [model, hash, provider, JSON.stringify(imported.model)],
+  );
+  await query("insert into model_pins (name, model, hash) values ($1, $1, $2)", [model, hash]);
+}
+
+/**
+ * Eve has two of everything, so that all her lists have a second page. Imported models belong to the installation, so
+ * their list is the same for all.
+ */
 async function fill(query: (text: string, values?: unknown[]) => never): Promise<void> {
+  for (const path of ["replay/studio", "replay/clip"]) await insertImportedModel(query, path);
   const her = createHttpCaller({ ...api, key: eve.key });
   const image = await sharp({ create: { width: 32, height: 32, channels: 3, background: "red" } })
     .png()
@@ -128,16 +146,19 @@ describe("another tenant's IDs", () => {
         "admin.setAsideEvents",
         "admin.workers",
         "catalogue.get",
+        "catalogue.getModel",
         "me.get",
         "members.add",
         "models.create",
         "prompts.create",
         "prompts.enhance",
       ],
-      ...["provenance.verify", "runs.cancelAll", "runs.estimate"],
+      ...["provenance.verify", "runs.cancelAll", "runs.create", "runs.estimate"],
       ...[
         "system.connectProvider",
         "system.get",
+        "system.importModel",
+        "system.removeModel",
         "tenants.create",
         "tenants.list",
         "tokens.create",
@@ -147,6 +168,23 @@ describe("another tenant's IDs", () => {
       ...["webhooks.listeners.create", "webhooks.secret.rotate", "webhooks.trigger"],
     ]);
     expect(walked.length * 3).toBeGreaterThan(200);
+  });
+
+  it("are refused as files of an imported model, which has fields of its own for them", async () => {
+    const ann = createHttpCaller({ ...api, key: credentials[0]!.key });
+    const ask = async (image: unknown) => {
+      const input = { prompt: "a copy", image_urls: [image] };
+      const { status, body } = await ann.post("/runs", { model: "sandbox:replay/studio", input });
+      return [status, body.code];
+    };
+    const unknown = "01990c3e-2f00-7000-8000-6f0c1a2b3c4d";
+    for (const [known, none] of [
+      [theirs.run, unknown],
+      [{ run_id: theirs.run }, { run_id: unknown }],
+      [`asset:${theirs.file!.match(/[0-9a-f-]{36}/)![0]}`, `asset:${unknown}`],
+    ])
+      expect(await ask(known)).toEqual(await ask(none));
+    expect((await ask(theirs.run))[0]).toBe(404);
   });
 
   it("are refused everywhere, with the response of an unknown ID, and change nothing", async () => {
