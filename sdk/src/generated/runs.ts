@@ -124,7 +124,7 @@ export type Runs = {
   cancelAll: (input: RunsCancelAllInput, options?: CallOptions) => Call<CanceledRuns>;
   /**
    * Run any imported model with its own parameters.
-   * @example await client.runs.create({ model: "fal:fal-ai/veo3.1/fast", input: {"prompt":"a boat lands","duration":"8s"} })
+   * @example await client.runs.create({ model: "sandbox:replay/studio", input: {"prompt":"a boat lands","width":512,"height":512} })
    */
   create: RunOperation<RunsCreateInput, Run, FinishedRun>;
   /**

@@ -37,7 +37,7 @@ export type System = {
   get: (options?: CallOptions) => Call<SystemReport>;
   /**
    * Import a model of a provider from what the provider publishes about it, for runs.create (operator).
-   * @example await client.system.importModel({ model: "fal:fal-ai/veo3.1/fast", aliases: ["veo-fast"], price: 1.2 })
+   * @example await client.system.importModel({ model: "sandbox:find/studio", aliases: ["studio"], price: 0.01 })
    */
   importModel: (input: SystemImportModelInput, options?: CallOptions) => Call<ImportedModel>;
   /**
@@ -75,7 +75,7 @@ export function systemOf(connection: Connection): System {
       bodies: "json",
       takesIdempotencyKey: true,
       required: ["model"],
-      fields: { model: text(0, 200, "^[a-z][a-z0-9-]*:[A-Za-z0-9][A-Za-z0-9._-]*(\\/[A-Za-z0-9][A-Za-z0-9._-]*)*$"), aliases: arrayOf(matching("^[a-z0-9][a-z0-9.-]{0,63}$"), 0, 10), price: number(0, 100000), document: object },
+      fields: { model: matching("^[a-z][a-z0-9-]{0,31}:[A-Za-z0-9][A-Za-z0-9._/-]{0,159}$"), aliases: arrayOf(matching("^[a-z0-9][a-z0-9.-]{0,63}$"), 0, 10), price: number(0, 100000), document: object },
     }),
     removeModel: withIdArgument(call(connection, {
       name: "system.removeModel",

@@ -78,8 +78,7 @@ export const anyModelName = () =>
 export const providerModelName = () =>
   z
     .string()
-    .max(MAX_MODEL_NAME)
-    .regex(/^[a-z][a-z0-9-]*:[A-Za-z0-9][A-Za-z0-9._-]*(\/[A-Za-z0-9][A-Za-z0-9._-]*)*$/, {
+    .regex(/^[a-z][a-z0-9-]{0,31}:[A-Za-z0-9][A-Za-z0-9._/-]{0,159}$/, {
       error: "Must be the ID of a provider, a colon and the path of the model, such as fal:fal-ai/veo3.1/fast.",
     })
     .describe("The provider's own name, such as fal:fal-ai/veo3.1/fast or replicate:owner/name");

@@ -6,7 +6,8 @@ import type { ImportedModel } from "../contract/operation.ts";
 import type { PinnedModel } from "../contract/pinned-model.ts";
 import type { ImportedModelDetails, ImportedModelSummary } from "../contract/schemas/imported-models.ts";
 import type { JsonObject } from "../contract/schemas/run.ts";
-import { deletePin, insertPins, listPins, type PinFilter } from "../db/library/imported-models.ts";
+import type { Database } from "../db/connect.ts";
+import { deletePin, insertOwnPin, insertPins, listPins, type PinFilter } from "../db/library/imported-models.ts";
 import { Fault } from "../faults/faults.ts";
 import { importModel } from "../models/import-model.ts";
 import { readProviderFailure } from "../providers/call-provider.ts";
@@ -110,6 +111,22 @@ async function describe(
       throw invalid("/model", "unknown_value", `${id} has no model ${path}.`);
     throw thrown;
   });
+}
+
+/** Imports the models that come with the enabled providers. Idempotent, so that every process can do it at its start. */
+export async function importOwnModels({
+  database,
+  providers,
+  describeModel,
+}: Omit<ImportDependencies, "importedModels"> & { database: Database }): Promise<void> {
+  for (const enabled of providers.enabled) {
+    const { id, anyModel } = enabled.provider;
+    for (const path of anyModel?.own ?? []) {
+      const imported = importModel(id, path, await describeModel(enabled, path));
+      if ("refused" in imported) throw new Error(`${id}:${path}: ${imported.refused}`);
+      await insertOwnPin(database, imported.model);
+    }
+  }
 }
 
 export async function removeImportedModel(

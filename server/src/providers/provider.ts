@@ -267,6 +267,8 @@ export type ProviderProfile = { name: string; unlocks: string; keyPage?: string 
  */
 export type AnyModel<Env> = {
   price?: Price;
+  /** Paths of models that come with it: they are there from the start, without an import by the operator. */
+  own?: readonly string[];
   recovery(path: string): Recovery;
   describe(path: string, context: ProviderContext<Env>): Promise<unknown>;
 };

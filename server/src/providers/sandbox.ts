@@ -91,6 +91,7 @@ export const sandbox = defineProvider<SandboxEnv>({
   offers,
   anyModel: {
     price: FREE,
+    own: ["replay/studio", "replay/clip"],
     recovery: (path) => (path.startsWith("replay/") ? "replay" : path.startsWith("find/") ? "find" : "none"),
     describe: describeModel,
   },

@@ -16,6 +16,7 @@ import { respondToMalformedRequests } from "../http/malformed-request.ts";
 import { enforceMinimumDownloadRate } from "../http/minimum-download-rate.ts";
 import { enforceMinimumUploadRate, SERVER_TIMEOUTS } from "../http/minimum-upload-rate.ts";
 import { createClientRequests } from "../idempotency/client-requests.ts";
+import { importOwnModels } from "../library/imported-models.ts";
 import { createTracing } from "../observe/create-tracing.ts";
 import { createLogger } from "../observe/log.ts";
 import { startFetcher } from "../outbound/start-fetcher.ts";
@@ -55,6 +56,7 @@ export async function runServer(role: string): Promise<void> {
   const firstKey = await bootstrapFirstKey(database, config);
   if (firstKey) process.stdout.write(`First API key (shown only once): ${firstKey}\n`);
   await continueEventLog(composed);
+  await importOwnModels({ ...composed.api, database, describeModel: composed.queries.describeModel });
   await saveRetentionDays(database, config.RETENTION_DAYS);
   const libraryProblem = await composed.findImageLibraryProblem();
   if (libraryProblem) throw configurationError([libraryProblem]);

@@ -311,7 +311,7 @@ describe("a URL of the API", () => {
     const cases: [string, string, string][] = [
       ["PUT", "/runs/generate", "POST"],
       ["GET", "/runs/generate", "POST"],
-      ["DELETE", "/runs", "GET"],
+      ["DELETE", "/runs", "GET, POST"],
       ["PUT", "/prompts", "GET, POST"],
       ["POST", `/runs/${UNKNOWN_ID}`, "DELETE, GET, PATCH"],
       ["GET", `/runs/${UNKNOWN_ID}/cancel`, "POST"],

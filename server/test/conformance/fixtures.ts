@@ -6,6 +6,11 @@ import type { Suite } from "./suite.ts";
 const GRANTEE = { user_id: "maria" };
 
 const resourceFactories: Record<string, (suite: Suite) => Promise<string>> = {
+  "/catalogue/models/": async ({ caller }) => {
+    const alias = `made-${randomUUID()}`;
+    await caller.post("/catalogue/models", { model: "sandbox:replay/studio", aliases: [alias] });
+    return alias;
+  },
   // An upload has no request to repeat.
   "/rerun": async ({ caller }) =>
     (await caller.generate({ prompt: "x [sandbox:reject]", width: 64, height: 64 })).body.run_id,

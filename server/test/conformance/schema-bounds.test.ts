@@ -81,6 +81,8 @@ const cases: Case[] = operations.flatMap((operation) =>
 const textOf = (schema: Schema, length: number, letter = "x") =>
   schema.pattern ? `https://example.com/`.padEnd(length, "x") : letter.repeat(length);
 
+const ALIAS_PATTERN = "^[a-z0-9][a-z0-9.-]{0,63}$";
+
 /** Anything that fits, `index` telling entries of a list apart. */
 function fitting(schema: Schema, index = 0): unknown {
   if (schema.properties)
@@ -90,6 +92,7 @@ function fitting(schema: Schema, index = 0): unknown {
   if (schema.format === "uuid") return SOME_ID;
   if (schema.pattern?.includes("@?")) return `tag${index}`;
   if (schema.pattern?.includes("(read|write")) return "images:write";
+  if (schema.pattern === ALIAS_PATTERN) return `alias-${index}`;
   return schema.minLength === undefined || schema.pattern ? suite.imageUrl(`${index}.png`) : `entry ${index}`;
 }
 

@@ -478,6 +478,9 @@ export type StatementTypes = {
     document: JsonParameter; actor_user_id: string; call_price: number | null | undefined;
     names: readonly string[]; actor_tenant_id: string; actor_key_id: string | null | undefined };
     row: { name: string } };
+  "model_pins.insert_own": { parameters: { model: string; hash: string; provider: string;
+    title: string | null | undefined; category: string | null | undefined; media: readonly string[];
+    document: JsonParameter }; row: Record<never, never> };
   "model_pins.list": { parameters: { provider: string | null | undefined; media: string | null | undefined;
     query: string | null | undefined; after: string | null | undefined; limit: number }; row: { name: string;
     model: string; hash: string; provider: string; title: string | null; category: string | null;

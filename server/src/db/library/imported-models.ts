@@ -42,12 +42,30 @@ export type NewPin = { document: PinnedModel; names: string[]; call_price: numbe
 /** Imports the model, if this schema is not known yet, and lets the names stand for it. */
 export async function insertPins(db: Database, actor: Actor, { document, names, call_price }: NewPin): Promise<void> {
   const { model, hash, provider, title, category } = document;
-  const media = [...new Set(document.media.output.map(({ kind }) => kind))];
   await db.execute(PIN, {
-    ...{ model, hash, provider, title, category, media, document, names, call_price },
+    ...{ model, hash, provider, title, category, media: mediaOf(document), document, names, call_price },
     ...{ ...actorParameters(actor), actor_tenant_id: actor.tenant_id },
   });
 }
+
+const PIN_OWN = statement(
+  "model_pins.insert_own",
+  `with imported as (
+     insert into imported_models (model, hash, provider, title, category, media, document, imported_by)
+     values (:model, :hash, :provider, :title?, :category?, :media, :document, 'gesso')
+     on conflict do nothing
+   )
+   insert into model_pins (name, model, hash) values (:model, :model, :hash)
+   on conflict (name) do update set hash = excluded.hash, pinned_at = now() where model_pins.hash <> excluded.hash`,
+);
+
+/** A model that comes with its provider. What the operator named, such as a price, stays. */
+export async function insertOwnPin(db: Database, document: PinnedModel): Promise<void> {
+  const { model, hash, provider, title, category } = document;
+  await db.execute(PIN_OWN, { model, hash, provider, title, category, media: mediaOf(document), document });
+}
+
+const mediaOf = ({ media }: PinnedModel) => [...new Set(media.output.map(({ kind }) => kind))];
 
 const DELETE = statement(
   "model_pins.delete",

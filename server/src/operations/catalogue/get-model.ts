@@ -10,6 +10,6 @@ export const getCatalogueModel = defineQuery({
   http: { method: "GET", path: "/catalogue/models/:model" },
   input: z.object({ model: anyModelName().describe("Name of the model, or an alias") }),
   output: ImportedModelDetails,
-  example: { model: "fal:fal-ai/veo3.1/fast" },
+  example: { model: "sandbox:replay/studio" },
   handle: ({ model }, _request, services: ModelDependencies) => getImportedModel(services, model),
 });

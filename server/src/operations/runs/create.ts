@@ -24,7 +24,7 @@ export const createRun = defineRun({
     ...runFields,
   }),
   output: Run,
-  example: { model: "fal:fal-ai/veo3.1/fast", input: { prompt: "a boat lands", duration: "8s" } },
+  example: { model: "sandbox:replay/studio", input: { prompt: "a boat lands", width: 512, height: 512 } },
 
   // A video of a large model takes longer than an image.
   deadlineSeconds: 3600,

@@ -28,6 +28,6 @@ export const importModelOfProvider = defineQuery({
       .describe("What the provider publishes about the model. Default: Gesso reads it from the provider"),
   }),
   output: ImportedModelDetails,
-  example: { model: "fal:fal-ai/veo3.1/fast", aliases: ["veo-fast"], price: 1.2 },
+  example: { model: "sandbox:find/studio", aliases: ["studio"], price: 0.01 },
   handle: (input, request, services: ImportDependencies) => addImportedModel(services, request, input),
 });

@@ -10,7 +10,7 @@ export const removeImportedModelName = defineQuery({
   changes: "installation",
   input: z.object({ model: anyModelName().describe("Name of the model, or an alias") }),
   output: z.object({ success: z.boolean() }),
-  example: { model: "fal:fal-ai/veo3.1/fast" },
+  example: { model: "sandbox:replay/studio" },
   async handle({ model }, request, services: ModelDependencies) {
     await removeImportedModel(services, request, model);
     return { success: true };
