@@ -15,7 +15,7 @@ create table imported_models (
 );
 comment on table imported_models is
   'What providers publish about their models, as it was imported: the schemas of input and result, and where files are '
-  'in them. A row never changes. A model whose schema changed gets another row.';
+  'in them. A model whose schema changed gets another row; texts and the version that runs use can change.';
 
 create table model_pins (
   name text primary key,

@@ -73,7 +73,7 @@ create table model_grants (
 CREATE INDEX model_grants_by_tenant ON model_grants USING btree (tenant_id, model_id);
 CREATE TRIGGER set_grant_owner_tenant BEFORE INSERT ON model_grants FOR EACH ROW EXECUTE FUNCTION set_grant_owner_tenant();
 
--- What providers publish about their models, as it was imported: the schemas of input and result, and where files are in them. A row never changes. A model whose schema changed gets another row.
+-- What providers publish about their models, as it was imported: the schemas of input and result, and where files are in them. A model whose schema changed gets another row; texts and the version that runs use can change.
 create table imported_models (
   model text not null,
   hash text not null,

@@ -17,7 +17,7 @@ export type SystemImportModelInput = {
   model: string;
   /** Other names for it, at most 10. Default: none. Default [] */
   aliases?: string[];
-  /** What a call costs in US dollars. Default: unknown, so requests with a limit on costs are refused. 0 to 100000 */
+  /** What a call costs in US dollars. Default: the price that the name has. Without one, requests with a limit on costs are refused. 0 to 100000 */
   price?: number;
   /** What the provider publishes about the model. Default: Gesso reads it from the provider */
   document?: Record<string, unknown>;

@@ -88,10 +88,15 @@ export async function addImportedModel(
   const [provider, path] = [name.slice(0, at), name.slice(at + 1)];
   const imported = importModel(provider, path, document ?? (await describe(services, { provider, path })));
   if ("refused" in imported) throw invalid("/model", "invalid_value", imported.refused);
-  const call_price = price === undefined ? null : Math.round(price * MICRODOLLARS_PER_DOLLAR);
-  await insertPins(database, caller, { document: imported.model, names: [name, ...aliases], call_price });
+  const isFree = services.providers.enabled.some(
+    (each) => each.provider.id === provider && each.provider.anyModel?.isFree,
+  );
+  const dollars = price ?? (isFree ? 0 : undefined);
+  const call_price = dollars === undefined ? null : Math.round(dollars * MICRODOLLARS_PER_DOLLAR);
+  const pins = await insertPins(database, caller, { document: imported.model, names: [name, ...aliases], call_price });
   services.importedModels.forget();
-  return render(name, { ...imported.model, call_price: price ?? null });
+  const own = pins.find((pin) => pin.name === name)?.call_price ?? null;
+  return render(name, { ...imported.model, call_price: own === null ? null : own / MICRODOLLARS_PER_DOLLAR });
 }
 
 async function describe(

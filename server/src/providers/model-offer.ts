@@ -15,10 +15,10 @@ export function makeModelOffer(enabled: readonly EnabledProvider[], { task, mode
   const enabledProvider = enabled.find(({ provider }) => provider.id === id);
   const { anyModel } = enabledProvider?.provider ?? {};
   if (!enabledProvider || !anyModel || task !== "model.run") return undefined;
-  const usd = model_run?.call_price ?? null;
+  const usd = model_run?.call_price ?? (anyModel.isFree ? 0 : null);
   const offer: Offer = {
     ...{ task, model, upstreamModel, recovery: anyModel.recovery(upstreamModel), latency: "slow" },
-    price: usd === null ? (anyModel.price ?? null) : { rows: [{ of: "call", usd }], confidence: "operator" },
+    price: usd === null ? null : { rows: [{ of: "call", usd }], confidence: "operator" },
     parameters: { images: HONOURED },
   };
   return { enabledProvider, offer };

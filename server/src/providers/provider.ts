@@ -262,11 +262,11 @@ export type JobCancellation = { isUncharged: boolean };
 export type ProviderProfile = { name: string; unlocks: string; keyPage?: string };
 
 /**
- * `describe` reads what the provider publishes about a model, for the import of its schemas. Free. `price`: of every
- * model for which the operator names none. Default: unknown.
+ * `describe` reads what the provider publishes about a model, for the import of its schemas. Free. `isFree`:
+ * its models cost nothing.
  */
 export type AnyModel<Env> = {
-  price?: Price;
+  isFree?: true;
   /** Paths of models that come with it: they are there from the start, without an import by the operator. */
   own?: readonly string[];
   recovery(path: string): Recovery;

@@ -90,7 +90,7 @@ export const sandbox = defineProvider<SandboxEnv>({
   env: SandboxEnv,
   offers,
   anyModel: {
-    price: FREE,
+    isFree: true,
     own: ["replay/studio", "replay/clip"],
     recovery: (path) => (path.startsWith("replay/") ? "replay" : path.startsWith("find/") ? "find" : "none"),
     describe: describeModel,

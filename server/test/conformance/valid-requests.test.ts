@@ -39,6 +39,8 @@ const LEFT_OUT = [
   "image_urls",
   "run_ids",
   "images",
+  // Of operations with a choice of models, the choice is made above; an imported model must be there.
+  "model",
   "sync",
   "version",
   "id",

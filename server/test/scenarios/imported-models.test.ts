@@ -346,6 +346,16 @@ describe("The operator", () => {
     expect(shown.body).toMatchObject({ schema_hash: added.schema_hash, example: { prompt: "…" } });
   });
 
+  it("imports a new version of a model with the same schema, and keeps the price", async () => {
+    const published = replicate.switches.published["acme/draw"] as { latest_version: { id: string } };
+    expect((await add("replicate:acme/draw", { price: 0.5 })).version).toBe("c0ffee01");
+    published.latest_version.id = "c0ffee09";
+    expect(await add("replicate:acme/draw")).toMatchObject({ version: "c0ffee09", price: 0.5 });
+    const run = await create({ model: "replicate:acme/draw", input: { prompt: "a boat" } });
+    expect(run).toMatchObject({ status: "completed", cost: { amount: 0.5 } });
+    expect(replicate.ledger.at(-1)!.request.version).toBe("c0ffee09");
+  });
+
   it("removes a name, and its runs stay as they are", async () => {
     const run = await create({ model: "fal:acme/voice", input: { text: "hello" } });
     expect((await operator.delete("/catalogue/models/voice")).status).toBe(200);

@@ -477,7 +477,7 @@ export type StatementTypes = {
     title: string | null | undefined; category: string | null | undefined; media: readonly string[];
     document: JsonParameter; actor_user_id: string; call_price: number | null | undefined;
     names: readonly string[]; actor_tenant_id: string; actor_key_id: string | null | undefined };
-    row: { name: string } };
+    row: { name: string; call_price: number | null } };
   "model_pins.insert_own": { parameters: { model: string; hash: string; provider: string;
     title: string | null | undefined; category: string | null | undefined; media: readonly string[];
     document: JsonParameter }; row: Record<never, never> };

@@ -17,32 +17,39 @@ export async function findPin(db: Database, name: string): Promise<Pin | undefin
   return row;
 }
 
+/** The same schema with other texts or in another version: requests are judged as before. */
+const UPDATE_TEXTS = `on conflict (model, hash) do update set title = excluded.title, category = excluded.category,
+       media = excluded.media, document = excluded.document where imported_models.document <> excluded.document`;
+
 const PIN = statement(
   "model_pins.insert",
   `with imported as (
      insert into imported_models (model, hash, provider, title, category, media, document, imported_by)
      values (:model, :hash, :provider, :title?, :category?, :media, :document, :actor_user_id)
-     on conflict do nothing
+     ${UPDATE_TEXTS}
    ), pinned as (
      insert into model_pins (name, model, hash, call_price)
      select name, :model, :hash, :call_price? from unnest(:names::text[]) as name
-     on conflict (name) do update set model = excluded.model, hash = excluded.hash, call_price = excluded.call_price,
-       pinned_at = now()
-     returning name
+     on conflict (name) do update set model = excluded.model, hash = excluded.hash, pinned_at = now(),
+       call_price = coalesce(excluded.call_price, model_pins.call_price)
+     returning name, call_price
    ), audit_entry as (
      insert into audit_log (tenant_id, user_id, key_id, action, subject, details)
      select :actor_tenant_id, :actor_user_id, :actor_key_id?::uuid, 'system.importModel', :model,
        jsonb_build_object('hash', :hash::text, 'names', to_jsonb(:names::text[]), 'call_price', :call_price?::bigint)
    )
-   select name from pinned`,
+   select name, call_price from pinned`,
 );
 
 export type NewPin = { document: PinnedModel; names: string[]; call_price: number | null };
 
-/** Imports the model, if this schema is not known yet, and lets the names stand for it. */
-export async function insertPins(db: Database, actor: Actor, { document, names, call_price }: NewPin): Promise<void> {
+/**
+ * Imports the model, if this schema is not known yet, and lets the names stand for it. Without a price, a name keeps
+ * the one that it has. Returns the price of each name.
+ */
+export async function insertPins(db: Database, actor: Actor, { document, names, call_price }: NewPin) {
   const { model, hash, provider, title, category } = document;
-  await db.execute(PIN, {
+  return db.execute(PIN, {
     ...{ model, hash, provider, title, category, media: mediaOf(document), document, names, call_price },
     ...{ ...actorParameters(actor), actor_tenant_id: actor.tenant_id },
   });
@@ -53,13 +60,13 @@ const PIN_OWN = statement(
   `with imported as (
      insert into imported_models (model, hash, provider, title, category, media, document, imported_by)
      values (:model, :hash, :provider, :title?, :category?, :media, :document, 'gesso')
-     on conflict do nothing
+     ${UPDATE_TEXTS}
    )
-   insert into model_pins (name, model, hash) values (:model, :model, :hash)
+   insert into model_pins (name, model, hash, call_price) values (:model, :model, :hash, 0)
    on conflict (name) do update set hash = excluded.hash, pinned_at = now() where model_pins.hash <> excluded.hash`,
 );
 
-/** A model that comes with its provider. What the operator named, such as a price, stays. */
+/** A model that comes with its provider, for nothing. What the operator named, such as a price, stays. */
 export async function insertOwnPin(db: Database, document: PinnedModel): Promise<void> {
   const { model, hash, provider, title, category } = document;
   await db.execute(PIN_OWN, { model, hash, provider, title, category, media: mediaOf(document), document });

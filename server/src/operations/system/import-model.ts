@@ -21,7 +21,9 @@ export const importModelOfProvider = defineQuery({
       .min(0)
       .max(100_000)
       .optional()
-      .describe("What a call costs in US dollars. Default: unknown, so requests with a limit on costs are refused"),
+      .describe(
+        "What a call costs in US dollars. Default: the price that the name has. Without one, requests with a limit on costs are refused",
+      ),
     document: z
       .record(z.string(), z.unknown())
       .optional()
