@@ -19,10 +19,14 @@ const toKebabCase = (name: string) =>
     .replaceAll("_", "-")
     .toLowerCase();
 
-/** The flag of a field: `--image-url` for `image_url`. */
-export function flagOf(field: string): string {
+/**
+ * The flag of a field: `--image-url` for `image_url`. A field with the name of another flag of the command gets a
+ * prefix, and so does one whose flag would read as the negation of another.
+ */
+export function flagOf(field: string, taken: readonly string[] = []): string {
   const name = toKebabCase(field);
-  return `--${RESERVED.includes(name) ? "set-" : ""}${name}`;
+  const isTaken = RESERVED.includes(name) || taken.includes(`--${name}`) || name.startsWith("no-");
+  return `--${isTaken ? "set-" : ""}${name}`;
 }
 
 const PLACEHOLDERS: Record<OperationField["type"], string> = {
@@ -30,28 +34,45 @@ const PLACEHOLDERS: Record<OperationField["type"], string> = {
   ...{ image: "image", file: "image", run: "run" },
 };
 
-/** Adds the flags. Returns the field of each attribute that Commander sets. */
-export function addFieldFlags(command: Command, fields: OperationField[]): Map<string, OperationField> {
-  const byAttribute = new Map<string, OperationField>();
+/**
+ * Adds the flags. Returns the field of each attribute that Commander sets. `taken` are the flags that the command gets
+ * besides.
+ */
+export function addFieldFlags<Field extends OperationField>(
+  command: Command,
+  fields: Field[],
+  { taken = [], parse = parseFieldValue }: FlagSettings<Field> = {},
+): Map<string, Field> {
+  const byAttribute = new Map<string, Field>();
   for (const field of fields)
-    for (const option of optionsOf(field, command, fields)) {
+    for (const option of optionsOf(field, command, { fields, taken, parse })) {
       command.addOption(RUN_OPTIONS.includes(field.name) ? option.helpGroup("Run:") : option);
       byAttribute.set(option.attributeName(), field);
     }
   return byAttribute;
 }
 
-function optionsOf(field: OperationField, command: Command, fields: OperationField[]): Option[] {
+type ParseValue<Field> = (field: Field, text: string) => unknown;
+type FlagSettings<Field> = { taken?: readonly string[]; parse?: ParseValue<Field> };
+type OptionSettings<Field> = Required<FlagSettings<Field>> & { fields: Field[] };
+
+function optionsOf<Field extends OperationField>(
+  field: Field,
+  command: Command,
+  { fields, taken, parse: parseValue }: OptionSettings<Field>,
+): Option[] {
   const { name, type, isDeprecated, isList, options } = field;
-  const flag = flagOf(name);
-  const description = `${field.description ?? ""}${isList ? " (repeatable)" : ""}`;
+  const flag = flagOf(name, taken);
+  const description = `${field.description ?? ""}${isList ? " (repeatable)" : ""}`.trim();
   if (type === "boolean") {
     const isHidden = HIDDEN_FIELDS.includes(name);
     return [new Option(flag, description).hideHelp(isHidden), new Option(flag.replace("--", "--no-")).hideHelp()];
   }
   const placeholder = field.imageProperty ? "name=image" : PLACEHOLDERS[type];
   const parse = (text: string, previous?: unknown[]) =>
-    isList ? [...(previous ?? []), ...splitList(field, text)] : parseFieldValue(field, text);
+    isList
+      ? [...(previous ?? []), ...splitList(field, text).map((each) => parseValue(field, each))]
+      : parseValue(field, text);
   const make = (flags: string) => {
     const option = new Option(`${flags} <${placeholder}>`, description).argParser(parse as (text: string) => unknown);
     if (options) option.argChoices = options.map(String);
@@ -61,13 +82,14 @@ function optionsOf(field: OperationField, command: Command, fields: OperationFie
   const isOwnName = name === "model_type" && fields.some((each) => each.name === "model");
   const short = isOwnName ? undefined : SHORT_FLAGS[name];
   const isShortFree = short && !command.options.some((each) => each.short === short);
-  const other = isOwnName ? undefined : OTHER_NAMES[name];
+  const isFree = (other: string) => ![...taken, ...fields.map((each) => flagOf(each.name, taken))].includes(other);
+  const other = isOwnName ? undefined : [OTHER_NAMES[name]].find((each) => each && isFree(each));
   return [make(isShortFree ? `${short}, ${flag}` : flag), ...(other ? [make(other).hideHelp()] : [])];
 }
 
 /** A list of known values or scopes may be one text with commas. */
-const splitList = (field: OperationField, text: string): unknown[] =>
-  (field.options || field.name === "scopes" ? text.split(",") : [text]).map((each) => parseFieldValue(field, each));
+const splitList = (field: OperationField, text: string): string[] =>
+  field.options || field.name === "scopes" ? text.split(",") : [text];
 
 /** Images and runs stay as they were written: see build-input.ts. */
 export function parseFieldValue(field: OperationField, text: string): unknown {

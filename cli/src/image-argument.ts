@@ -19,7 +19,7 @@ export async function parseImageArgument(text: string): Promise<ImageArgument> {
   if (statSync(path, { throwIfNoEntry: false })?.isFile()) return { kind: "file", path };
   throw commandError(
     "usage",
-    `There is no file ${path}. An image is a file, a URL, a run ID, or - for a run ID from standard input.`,
+    `There is no file ${path}. Pass a file, a URL, a run ID, or - for a run ID from standard input.`,
   );
 }
 

@@ -16,7 +16,7 @@ export type OperationCommandLine = {
   /** `gesso runs get`, for messages. */
   command: string;
   flags: ConnectionFlags & Record<string, unknown>;
-  read(): OperationRequest;
+  read(): OperationRequest | Promise<OperationRequest>;
 };
 
 type Run = (commandLine: OperationCommandLine) => Promise<number>;

@@ -66,14 +66,18 @@ function printLinks(run: Run): void {
     writeData(toLink(`${names[index]} (${width && height ? `${width} × ${height}` : media_type})`, url));
 }
 
-/** The most important part of a result that is not a file. */
-function resultText({ result }: Run, { operation }: EndedRun): string {
-  if (!result || resultIsOfFiles(operation)) return "";
+/** The most important part of a result that is not a file, or a result of any form without files. */
+function resultText({ result, outputs }: Run, { operation }: EndedRun): string {
+  if (!result) return "";
+  if (operation?.name === MODEL_RUN) return outputs.length > 0 ? "" : toHarmlessLines(JSON.stringify(result, null, 2));
+  if (resultIsOfFiles(operation)) return "";
   const [main] = operation?.resultFields ?? [];
   const value = main === undefined ? result : result[main];
   return toHarmlessLines(typeof value === "string" ? value : toJsonLine(value ?? result));
 }
 
+/** The model decides what its result is. */
+const MODEL_RUN = "runs.create";
 const resultIsOfFiles = (operation: EndedRun["operation"]) => operation !== undefined && !operation.resultFields;
 
 async function preview(run: Run, when: "auto" | "off" | undefined): Promise<void> {

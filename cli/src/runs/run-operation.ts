@@ -24,7 +24,7 @@ export async function runOperation({ command, flags, read }: OperationCommandLin
     () => resolveConnection(flags),
     async (connection) => {
       const client = createCliClient(connection);
-      const request = read();
+      const request = await read();
       if (own.estimate) return estimateOperation(client, request, own);
       if (!own.wait && own.output) throw commandError("usage", "--no-wait and --output exclude each other.");
       checkOutputTargets(own);

@@ -56,7 +56,7 @@ export async function saveOutputs(run: Run, flags: SaveFlags, text = ""): Promis
     process.stdout.write(await files[0]!());
     return [];
   }
-  const extensions = outputs.length > 0 ? outputs.map(extensionOf) : [".txt"];
+  const extensions = outputs.length > 0 ? outputs.map(extensionOf) : [/^\{\s*"/.test(text) ? ".json" : ".txt"];
   const paths = targetPaths(flags.output ?? "%id", run, extensions);
   const taken = flags.force ? undefined : paths.find((path) => existsSync(path));
   if (taken) throw existsError(taken);
