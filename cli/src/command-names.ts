@@ -77,8 +77,13 @@ export const NAMED_COMMANDS: NamedCommand[] = [
 
 /** Commands written by hand, and the operations that they serve. */
 export const HAND_WRITTEN: Record<string, string> = {
+  "catalogue.getModel": "models show",
+  "catalogue.listModels": "models search",
+  "runs.create": "run",
   "runs.events": "runs watch",
   "system.connectProvider": "providers connect",
+  "system.importModel": "models add",
+  "system.removeModel": "models remove",
   "webhooks.trigger": "webhooks trigger",
 };
 
@@ -89,7 +94,7 @@ export const GROUP_DESCRIPTIONS: Record<string, string> = {
   images: "Upload images, and other operations on images.",
   keys: "Manage API keys.",
   members: "Manage the members of the tenant.",
-  models: "Manage custom models.",
+  models: "Add models of providers for gesso run, and manage custom models.",
   prompts: "Manage and enhance saved prompts.",
   runs: "List, watch, cancel and repeat runs.",
   tenants: "Manage tenants.",

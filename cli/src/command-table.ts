@@ -8,6 +8,8 @@ export type CommandEntry = {
   group: string;
   /** Whether operations of the API add commands to this one. */
   hasOperations?: boolean;
+  /** Whether the command learns its flags only when it runs. It reads all flags that it does not know, and --help. */
+  hasLateFlags?: boolean;
   load(): Promise<Command>;
 };
 
@@ -20,6 +22,12 @@ export const GROUPS = {
 } as const;
 
 export const COMMANDS: Record<string, CommandEntry> = {
+  run: {
+    description: "Run any model of a provider, with flags from its own schema.",
+    group: GROUPS.images,
+    hasLateFlags: true,
+    load: async () => (await import("./commands/run.ts")).modelRunCommand(),
+  },
   dev: {
     description: "Start Gesso and its dependencies on this machine, for development.",
     group: GROUPS.server,
@@ -66,6 +74,12 @@ export const COMMANDS: Record<string, CommandEntry> = {
     group: GROUPS.resources,
     hasOperations: true,
     load: async () => (await import("./commands/webhooks.ts")).webhooksCommand(),
+  },
+  models: {
+    description: "Add models of providers for gesso run, and manage custom models.",
+    group: GROUPS.resources,
+    hasOperations: true,
+    load: async () => (await import("./commands/models.ts")).modelsCommand(),
   },
   mcp: {
     description: "Serve Gesso's tools to an MCP client over standard input and output.",

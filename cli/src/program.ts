@@ -41,6 +41,7 @@ export async function createProgram(parameters: readonly string[]): Promise<Comm
     await addAllCommands(program, create, name);
   }
   inheritSettings(program);
+  if (entry?.hasLateFlags) program.commands[0]!.helpOption(false).allowExcessArguments().allowUnknownOption();
   if (!entry) await suggestCommandOfOperation(program, parameters);
   return program;
 }

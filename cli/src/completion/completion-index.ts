@@ -3,7 +3,7 @@
 import type { Argument, Command, Option } from "commander";
 
 /** What a value is. `text` has no candidates; the shell completes `file` and `image`, and run IDs complete `image`. */
-export type ValueKind = "text" | "file" | "image" | "run" | "custom_model" | "profile";
+export type ValueKind = "text" | "file" | "image" | "run" | "custom_model" | "imported_model" | "profile";
 export type CompletionValue = ValueKind | string[];
 /** `value` is absent for a switch. A hidden flag is understood, but not offered. */
 export type CompletionFlag = { names: string[]; description: string; value?: CompletionValue; isHidden?: boolean };
@@ -23,7 +23,7 @@ export type Candidate = { value: string; description: string };
 
 const KINDS: Record<string, ValueKind> = {
   ...{ image: "image", images: "image", mask: "image", "name=image": "image" },
-  ...{ file: "file", directory: "file", run: "run", run_id: "run" },
+  ...{ file: "file", directory: "file", run: "run", run_id: "run", model: "imported_model", models: "imported_model" },
 };
 const KINDS_BY_FLAG: Record<string, ValueKind> = {
   ...{ "--profile": "profile", "--model-id": "custom_model", "--run-id": "run", "--run-ids": "run" },

@@ -1,5 +1,5 @@
-// Candidates that the server knows: recent runs and custom models. The server gets a short time to respond; without a
-// response there are no candidates.
+// Candidates that the server knows: recent runs, custom models and imported models. The server gets a short time to
+// respond; without a response there are no candidates.
 import { request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 import { listProfileNames } from "../credentials.ts";
@@ -12,6 +12,7 @@ const MAX_DESCRIPTION = 60;
 
 type RunRow = { run_id: string; status: string; run_type: string; inputs?: { prompt?: unknown } };
 type ModelRow = { id: string; name: string };
+type ImportedRow = { name: string; title: string | null };
 
 export async function findLiveValues(kind: string, flags: Record<string, string>): Promise<Candidate[]> {
   if (kind === "profile") return listProfileNames().map((value) => ({ value, description: "" }));
@@ -28,6 +29,10 @@ export async function findLiveValues(kind: string, flags: Record<string, string>
   if (kind === "custom_model") {
     const rows = await getPage<ModelRow>("/models?limit=100", flags);
     return rows.map(({ id, name }) => ({ value: id, description: name.slice(0, MAX_DESCRIPTION) }));
+  }
+  if (kind === "imported_model") {
+    const rows = await getPage<ImportedRow>("/catalogue/models?limit=100", flags);
+    return rows.map(({ name, title }) => ({ value: name, description: (title ?? "").slice(0, MAX_DESCRIPTION) }));
   }
   return [];
 }
