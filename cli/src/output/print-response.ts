@@ -5,7 +5,7 @@ import { renderCost } from "./render-cost.ts";
 import { renderExplanation } from "./render-explanation.ts";
 import { renderProvenanceReport, renderRunProvenance } from "./render-provenance.ts";
 import { renderReconciliation } from "./render-reconciliation.ts";
-import { renderRun, toRunRow } from "./render-run.ts";
+import { promptOf, renderRun, toRunRow } from "./render-run.ts";
 import { renderTree } from "./render-tree.ts";
 import { renderObject, renderTable } from "./table.ts";
 import { type OutputMode, toHarmlessText, toJsonLine, writeData, writeNote } from "./terminal.ts";
@@ -16,11 +16,11 @@ type Page = { data: Response[]; next_cursor?: string | null };
 const MAX_PROMPT = 24;
 
 /** A row of `gesso runs list` for programs: 20 of them fit into 4 kB. */
-const briefRun = ({ run_id, status, run_type, cost, created_at, inputs }: Run) => ({
-  ...{ run_id, status, run_type },
-  ...(cost && { cost: cost.amount }),
-  created_at: created_at.replace(/\.\d+/, ""),
-  ...(typeof inputs?.prompt === "string" && { prompt: inputs.prompt.slice(0, MAX_PROMPT) }),
+const briefRun = (run: Run) => ({
+  ...{ run_id: run.run_id, status: run.status, run_type: run.run_type },
+  ...(run.cost && { cost: run.cost.amount }),
+  created_at: run.created_at.replace(/\.\d+/, ""),
+  ...(promptOf(run) !== "" && { prompt: promptOf(run).slice(0, MAX_PROMPT) }),
 });
 
 const BRIEF_ROWS: Record<string, (row: never) => Response> = { "runs.list": briefRun };

@@ -4,7 +4,11 @@ import { renderObject } from "./table.ts";
 
 const MAX_PROMPT = 40;
 
-const promptOf = ({ inputs }: Run) => (typeof inputs?.prompt === "string" ? inputs.prompt : "");
+/** What a person wrote. An imported model has it in its own input. */
+export function promptOf({ inputs }: Pick<Run, "inputs">): string {
+  const own = (inputs?.input ?? {}) as Record<string, unknown>;
+  return ([inputs?.prompt, own.prompt, own.text].find((each) => typeof each === "string") as string | undefined) ?? "";
+}
 
 /** The first four columns fit into a terminal of 80. */
 export const toRunRow = (run: Run): Record<string, unknown> => ({
