@@ -4,6 +4,8 @@ import type { Operation } from "../../../contract/operation.ts";
 import type { JsonObject } from "../../../contract/schemas/run.ts";
 import { Fault } from "../../../faults/faults.ts";
 import { findOperation, operations } from "../../../operations/all.ts";
+import { getCatalogueModel } from "../../../operations/catalogue/get-model.ts";
+import { listCatalogueModels } from "../../../operations/catalogue/list-models.ts";
 import { estimateRun } from "../../../operations/runs/estimate.ts";
 import { argumentsSchema, contentSchema, fieldOf, READS, type Tool, type ToolAnswer } from "../tool.ts";
 import { describeObstacle } from "./call-operation.ts";
@@ -28,11 +30,16 @@ function listOperations(mayCall: (operation: Operation) => boolean): ToolAnswer 
   };
 }
 
-function describe({ name, summary, input, rules = [], example }: Operation): ToolAnswer {
+/** The schema of such an operation does not tell what the model takes. */
+const MODEL_RULE =
+  `What \`input\` contains depends on the model. Call ${listCatalogueModels.name} to find a model, and ` +
+  `${getCatalogueModel.name} for the schema of its input, where it has files, and an example.`;
+
+function describe({ name, summary, input, rules = [], example, usesImportedModel }: Operation): ToolAnswer {
   const { $schema: _, ...schema } = z.toJSONSchema(input, { io: "input", unrepresentable: "any" }) as JsonObject;
   const described = {
     ...{ name, summary, input_schema: schema, example },
-    rules: rules.map(({ description }) => description),
+    rules: [...rules.map(({ description }) => description), ...(usesImportedModel ? [MODEL_RULE] : [])],
   };
   return { text: JSON.stringify(described), content: described };
 }
