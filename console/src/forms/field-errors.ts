@@ -28,9 +28,25 @@ export const errorsWithin = (errors: readonly FieldError[], field: string): Fiel
 export const fieldErrorsOf = (error: unknown): FieldErrors =>
   ValidationError.isInstance(error) ? groupFieldErrors(error.fieldErrors) : NO_ERRORS;
 
-/** The errors of fields that have the same value as when the request was sent. */
-export const withoutChanged = (errors: FieldErrors, before: FormValues, after: FormValues): FieldErrors =>
-  errors.size === 0 ? errors : new Map([...errors].filter(([name]) => before[name] === after[name]));
+/** The errors of fields that have the same value as when the request was sent, also of fields within a group. */
+export function withoutChanged(errors: FieldErrors, before: FormValues, after: FormValues): FieldErrors {
+  if (errors.size === 0) return errors;
+  const kept = [...errors.values()]
+    .flat()
+    .filter(({ path }) => path === "" || isSamePlace(before, after, parsePointer(path)));
+  return groupFieldErrors(kept);
+}
+
+/** Whether the values are the same, or the parts of them that an error is about. */
+function isSamePlace(before: unknown, after: unknown, place: readonly string[]): boolean {
+  if (before === after) return true;
+  const [name, ...rest] = place;
+  if (name === undefined || !isGroup(before) || !isGroup(after)) return false;
+  return isSamePlace(before[name], after[name], rest);
+}
+
+const isGroup = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** The first field with an error, in the order of the form. */
 export const firstInvalidField = (errors: FieldErrors, names: readonly string[]): string | undefined =>

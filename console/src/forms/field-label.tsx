@@ -30,6 +30,7 @@ export function FieldLabel({ id, hintId, field, state, value, model = "" }: Fiel
     <>
       <label className={fieldStyles.label} htmlFor={id}>
         {label}
+        {field.marksRequired && <span className={fieldStyles.note}>{text.common.required}</span>}
         {!state.isRequired && field.default === undefined && field.widget !== "seed" && (
           <span className={fieldStyles.note}>{text.common.optional}</span>
         )}

@@ -3,8 +3,8 @@ import file from "../generated/operations.json";
 import { text } from "../text/text.ts";
 
 type RunWidget = "text" | "number" | "seed" | "choice" | "ratio" | "switch" | "image" | "list" | "json";
-/** Forms of management have four more kinds. */
-export type Widget = RunWidget | "group" | "time" | "checks" | "scopes";
+/** Forms of management have four more kinds, forms of imported models two and groups. */
+export type Widget = RunWidget | "group" | "time" | "checks" | "scopes" | "union" | "file";
 export type Section = "main" | "advanced" | "request";
 
 export type FormField = {
@@ -27,6 +27,14 @@ export type FormField = {
   minItems?: number;
   maxItems?: number;
   accepts?: "image" | "url" | "run";
+  /** What kind of file a field takes that takes no image. */
+  fileKind?: string;
+  /** Any JSON, not only an object. */
+  isAnyJson?: true;
+  /** Says that it is required, in forms where most fields are not. */
+  marksRequired?: true;
+  /** A value for the placeholder of a field without a default. */
+  example?: string;
   /** Fields of a group or of one item of a list; a list of single values has one field with the name "". */
   items?: readonly FormField[];
 };
@@ -91,6 +99,10 @@ export const OPERATION_FORMS: readonly OperationForm[] = Object.entries(operatio
     fields: fields.flatMap((field) => (typeof field === "string" ? (sharedFields[field] ?? []) : field)),
   }))
   .sort((a, b) => placeOf(a.name) - placeOf(b.name) || (a.title < b.title ? -1 : 1));
+
+/** The operation whose input has the fields of an imported model. */
+export const ANY_MODEL = "runs.create";
+export const isAnyModel = ({ name }: Pick<OperationForm, "name">): boolean => name === ANY_MODEL;
 
 export const findOperationForm = (name: string | undefined): OperationForm =>
   OPERATION_FORMS.find((form) => form.name === name) ?? OPERATION_FORMS[0]!;

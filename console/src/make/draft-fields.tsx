@@ -1,9 +1,12 @@
 // The models and the generated fields of a draft. With several models the cost cap is in sight, because it is one for
 // all of them.
 import { useMemo } from "react";
+import { AnyModelFields } from "../any-model/any-model-fields.tsx";
+import { INPUT, inputOf } from "../any-model/input-of.ts";
 import type { FieldErrors } from "../forms/field-errors.ts";
 import { chosenModel } from "../forms/field-states.ts";
 import { setFormValue } from "../forms/form-values.ts";
+import { isAnyModel } from "../forms/operation-forms.ts";
 import { SchemaForm } from "../forms/schema-form.tsx";
 import { useStableCallback } from "../parts/use-stable-callback.ts";
 import type { Draft } from "./draft.ts";
@@ -12,6 +15,7 @@ import { PromptHistory } from "./prompt-history.tsx";
 
 const CAP = "max_cost";
 const PROMPT = "prompt";
+const ANY_MODEL_FIELDS = ["model", INPUT];
 
 type DraftFieldsProps = { draft: Draft; errors: FieldErrors; onChange(draft: Draft): void };
 
@@ -27,6 +31,18 @@ export function DraftFields({ draft, errors, onChange }: DraftFieldsProps) {
   });
   const chooseFurther = useStableCallback((models: readonly string[]) => onChange({ ...draft, furtherModels: models }));
   const setPrompt = (prompt: string) => onChange({ ...draft, values: { ...values, [PROMPT]: prompt } });
+  const change = (next: Draft["values"]) => onChange({ ...draft, values: next });
+  if (isAnyModel(form)) {
+    const input = inputOf(values);
+    const setInputPrompt = (prompt: string) => change({ ...values, [INPUT]: { ...input, [PROMPT]: prompt } });
+    const history = <PromptHistory prompt={input[PROMPT]} onChoose={setInputPrompt} />;
+    return (
+      <>
+        <AnyModelFields values={values} errors={errors} tools={{ [PROMPT]: history }} onChange={change} />
+        <SchemaForm form={form} values={values} errors={errors} without={ANY_MODEL_FIELDS} onChange={change} />
+      </>
+    );
+  }
   return (
     <>
       {modelField && (
@@ -48,7 +64,7 @@ export function DraftFields({ draft, errors, onChange }: DraftFieldsProps) {
         without={modelField ? [modelField.name] : []}
         raised={furtherModels.length > 0 ? [CAP] : []}
         tools={{ [PROMPT]: <PromptHistory prompt={values[PROMPT]} onChoose={setPrompt} /> }}
-        onChange={(next) => onChange({ ...draft, values: next })}
+        onChange={change}
       />
     </>
   );

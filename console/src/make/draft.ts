@@ -1,10 +1,12 @@
 // What the user is about to run: an operation, the values of its form and, where the operation has a choice of models,
 // up to three further models for the same values.
+import { modelNameOf } from "../any-model/input-of.ts";
 import { chosenModel } from "../forms/field-states.ts";
 import { type FormValues, fingerprintOf, keepKnownValues } from "../forms/form-values.ts";
-import type { OperationForm } from "../forms/operation-forms.ts";
+import { isAnyModel, type OperationForm } from "../forms/operation-forms.ts";
 
 export const MAX_MODELS = 4;
+const MODEL = "model";
 
 export type Draft = { form: OperationForm; values: FormValues; furtherModels: readonly string[] };
 
@@ -13,7 +15,8 @@ export type DraftRequest = { operation: string; model: string | undefined; input
 
 export function requestsOf({ form, values, furtherModels }: Draft): DraftRequest[] {
   const operation = form.name;
-  const first = { operation, model: chosenModel(form, values), input: values };
+  const model = isAnyModel(form) ? modelNameOf(values) : chosenModel(form, values);
+  const first = { operation, model, input: values };
   const field = form.fields.find(({ isModel }) => isModel);
   if (!field) return [first];
   return [first, ...furtherModels.map((model) => ({ operation, model, input: { ...values, [field.name]: model } }))];
@@ -24,10 +27,21 @@ export const changeOperation = ({ values }: Draft, form: OperationForm): Draft =
   form,
   values: keepKnownValues(
     values,
-    form.fields.filter(({ isModel }) => !isModel).map(({ name }) => name),
+    // A model of one operation is none of another.
+    form.fields.filter(({ isModel, name }) => !isModel && name !== MODEL).map(({ name }) => name),
   ),
   furtherModels: [],
 });
+
+/** The same draft with a model that a link names. */
+export function withModel(draft: Draft, model: string | undefined): Draft {
+  const { form, values } = draft;
+  const field = isAnyModel(form) ? MODEL : form.fields.find(({ isModel }) => isModel)?.name;
+  if (!field || !model || values[field] === model) return draft;
+  // Another imported model has other fields.
+  const input = isAnyModel(form) && { input: {} };
+  return { form, values: { ...values, [field]: model, ...input }, furtherModels: [] };
+}
 
 export const fingerprintOfRequest = ({ operation, input }: DraftRequest): string => fingerprintOf({ operation, input });
 

@@ -1,6 +1,9 @@
 // The form of Make: operation, models, fields, price and the button that starts the runs. Errors land at their fields.
 import { useQuery } from "@tanstack/react-query";
 import { type FormEvent, type KeyboardEvent, useId, useState } from "react";
+import { INPUT, inputErrors, inputOf, modelNameOf } from "../any-model/input-of.ts";
+import { findMissingText } from "../any-model/model-values.ts";
+import { useChosenModel } from "../any-model/use-chosen-model.ts";
 import { identityQuery, monthSpendQuery } from "../api/queries.ts";
 import { formatMoney } from "../format/money.ts";
 import {
@@ -12,6 +15,7 @@ import {
 } from "../forms/field-errors.ts";
 import { focusField } from "../forms/focus-field.ts";
 import { parseJsonObject } from "../forms/json-text.ts";
+import { type FormField, isAnyModel } from "../forms/operation-forms.ts";
 import { RequestCode } from "../forms/request-code.tsx";
 import { classNames } from "../parts/class-names.ts";
 import { ErrorNotice } from "../parts/error-notice.tsx";
@@ -36,7 +40,8 @@ export function MakeForm({ draft, onChange, onChooseOperation }: MakeFormProps) 
   const { form } = draft;
   const [view, setView] = useState<FormView>("form");
   const [errors, setErrors] = useState<FieldErrors>(NO_ERRORS);
-  const price = usePrice(draft);
+  const anyModel = useChosenModel(isAnyModel(form) ? modelNameOf(draft.values) : undefined);
+  const price = usePrice(draft, anyModel.fields);
   const start = useStartRuns();
   const change = (next: Draft) => {
     const isSameModels = next.furtherModels === draft.furtherModels;
@@ -48,11 +53,15 @@ export function MakeForm({ draft, onChange, onChooseOperation }: MakeFormProps) 
     setErrors(found);
     const names = form.fields.map(({ name }) => name);
     const first = firstInvalidField(found, names);
+    const inner = anyModel.fields.map(({ name }) => name);
+    const place = first === INPUT ? [INPUT, firstInvalidField(inputErrors(found), inner)] : [first];
     if (first) setView("form");
     // After the render that unfolds the section of the field.
-    if (first) setTimeout(() => focusField(first));
+    if (first) setTimeout(() => focusField(...place.filter((name) => name !== undefined)));
   };
   const submit = (event: FormEvent) => {
+    // Dialogs that the form opens stand elsewhere in the page, but their events come here.
+    if (event.target !== event.currentTarget) return;
     event.preventDefault();
     setErrors(NO_ERRORS);
     start.mutate(withSharedCap(requestsOf(draft), price.amounts), { onError: showErrors });
@@ -81,7 +90,7 @@ export function MakeForm({ draft, onChange, onChooseOperation }: MakeFormProps) 
         {view === "json" && <RequestJson key={form.name} draft={draft} onChange={change} />}
         {view === "code" && <RequestCode form={form} input={draft.values} />}
       </div>
-      <RunFooter draft={draft} price={price} isStarting={start.isPending} />
+      <RunFooter draft={draft} modelFields={anyModel.fields} price={price} isStarting={start.isPending} />
     </form>
   );
 }
@@ -91,7 +100,7 @@ const isFieldError = (error: unknown) => fieldErrorsOf(error).size > 0;
 
 /** Enter in a field must not spend money; only the button and its shortcut do. */
 function keepEnterFromSubmitting(event: KeyboardEvent<HTMLFormElement>): void {
-  const isInput = event.target instanceof HTMLInputElement;
+  const isInput = event.target instanceof HTMLInputElement && event.currentTarget.contains(event.target);
   if (event.key === "Enter" && isInput && !event.ctrlKey && !event.metaKey) event.preventDefault();
 }
 
@@ -99,13 +108,29 @@ type FormNoticesProps = { error: Error | null; errors: FieldErrors; accepted: re
 
 /** What became of the last request: refused, refused because of fields, or already started before. */
 function FormNotices({ error, errors, accepted }: FormNoticesProps) {
-  if (errors.size > 0) return <Notice kind="bad" title={text.form.invalid(errors.size)} />;
+  if (errors.size > 0) return <Notice kind="bad" title={text.form.invalid(countFields(errors))} />;
   if (error) return <ErrorNotice error={error} />;
   if (accepted.some(({ isReplay }) => isReplay)) return <Notice kind="info" title={text.make.replayed} />;
   return null;
 }
 
-type RunFooterProps = { draft: Draft; price: Price; isStarting: boolean };
+/** Fields of an imported model count one by one. */
+const countFields = (errors: FieldErrors) =>
+  [...errors.keys()].filter((name) => name !== INPUT).length +
+  Math.max(inputErrors(errors).size, errors.has(INPUT) ? 1 : 0);
+
+type RunFooterProps = { draft: Draft; modelFields: readonly FormField[]; price: Price; isStarting: boolean };
+
+/** What must be entered before anything else, as the button says it. */
+function findMissing({ form, values }: Draft, modelFields: readonly FormField[]): string | undefined {
+  if (isAnyModel(form)) {
+    if (modelNameOf(values) === undefined) return text.anyModel.chooseFirst;
+    const field = findMissingText(modelFields, inputOf(values));
+    return field && text.make.enterPrompt(field.label);
+  }
+  const field = form.fields.find(({ name, isRequired, isLong }) => isRequired && isLong && values[name] === undefined);
+  return field && text.make.enterPrompt(field.label);
+}
 
 function priceText({ amount, isIncomplete }: Pick<Price, "amount" | "isIncomplete">): string {
   if (amount === undefined) return "…";
@@ -115,17 +140,15 @@ function priceText({ amount, isIncomplete }: Pick<Price, "amount" | "isIncomplet
 }
 
 /** What the draft costs and why, and the button that starts it. */
-function RunFooter({ draft, price, isStarting }: RunFooterProps) {
-  const missing = draft.form.fields.find(
-    ({ name, isRequired, isLong }) => isRequired && isLong && draft.values[name] === undefined,
-  );
+function RunFooter({ draft, modelFields, price, isStarting }: RunFooterProps) {
+  const missing = findMissing(draft, modelFields);
   const count = requestsOf(draft).length;
   const words = count > 1 ? text.make.runOn(count) : text.make.run;
   return (
     <div className={styles.foot}>
       <PriceLine price={price} />
       <PricedButton
-        label={missing ? text.make.enterPrompt(missing.label) : isStarting ? text.make.running : words}
+        label={missing ?? (isStarting ? text.make.running : words)}
         price={priceText(price)}
         isDisabled={missing !== undefined}
       />

@@ -14,7 +14,7 @@ import { ErrorNotice } from "../parts/error-notice.tsx";
 import { useStableCallback } from "../parts/use-stable-callback.ts";
 import { PageTitle } from "../shell/page-title.tsx";
 import { text } from "../text/text.ts";
-import { changeOperation, type Draft } from "./draft.ts";
+import { changeOperation, type Draft, withModel } from "./draft.ts";
 import { MakeForm } from "./make-form.tsx";
 import styles from "./make-page.module.css";
 import { recentRunsQuery } from "./recent-runs.ts";
@@ -29,8 +29,7 @@ function firstDraft({ operation, model }: MakeSearch, user: string): Draft {
   const stored = readStoredDraft(user);
   const form = findOperationForm(operation ?? stored?.form.name);
   const draft = stored?.form === form ? stored : { form, values: {}, furtherModels: [] };
-  const field = form.fields.find(({ isModel }) => isModel);
-  return field && model ? { ...draft, values: { ...draft.values, [field.name]: model }, furtherModels: [] } : draft;
+  return withModel(draft, model);
 }
 
 export function MakePage() {
@@ -54,9 +53,15 @@ export function MakePage() {
   const asked = search.from === undefined ? search.operation : undefined;
   // biome-ignore lint/correctness/useExhaustiveDependencies: only a new link changes the form
   useEffect(() => {
-    if (asked && asked !== draft.form.name) change(changeOperation(draft, findOperationForm(asked)));
+    if (asked && asked !== draft.form.name) {
+      change(withModel(changeOperation(draft, findOperationForm(asked)), search.model));
+    }
   }, [asked]);
-  const takeExample = useStableCallback((prompt: string) => change({ ...draft, values: { ...draft.values, prompt } }));
+  const takeExample = useStableCallback((prompt: string) => {
+    const hasPrompt = draft.form.fields.some(({ name }) => name === "prompt");
+    const base = hasPrompt ? draft : changeOperation(draft, findOperationForm(undefined));
+    change({ ...base, values: { ...base.values, prompt } });
+  });
   const choose = (name: string) => {
     change(changeOperation(draft, findOperationForm(name)));
     void navigate({ to: "/", search: { operation: name }, replace: true });
@@ -95,22 +100,22 @@ function FirstSteps({ onExample }: { onExample(prompt: string): void }) {
   const { data: catalogue } = useQuery(catalogueQuery);
   const isSandbox = catalogue?.models.some(({ offers }) => offers.some(({ provider }) => provider === SANDBOX));
   return (
-    <div className={resultsStyles.first}>
+    <div className={styles.first}>
       <div>
         <h2>{text.make.firstTitle}</h2>
-        <p className={resultsStyles.lede}>{isSandbox ? text.make.firstSandbox : text.make.firstLede}</p>
+        <p className={styles.lede}>{isSandbox ? text.make.firstSandbox : text.make.firstLede}</p>
       </div>
-      <div className={resultsStyles.examples}>
+      <div className={styles.examples}>
         {text.make.examples.map((prompt, index) => (
-          <button key={prompt} type="button" className={resultsStyles.example} onClick={() => onExample(prompt)}>
+          <button key={prompt} type="button" className={styles.example} onClick={() => onExample(prompt)}>
             <img src={IMAGES[index]} alt="" width={480} height={360} />
             <span>{prompt}</span>
           </button>
         ))}
       </div>
-      <div className={resultsStyles.code}>
+      <div className={styles.code}>
         <RequestCode form={findOperationForm(undefined)} input={EXAMPLE} title={text.make.firstCode} />
-        <p className={resultsStyles.lede}>{text.make.firstWait}</p>
+        <p className={styles.lede}>{text.make.firstWait}</p>
       </div>
     </div>
   );

@@ -62,7 +62,9 @@ const labelOfGroup = ({ runs: [run] }: RunGroup) =>
 function sizeOf({ runs }: RunGroup): string | false {
   const sizes = new Set(
     runs.flatMap(({ outputs }) =>
-      outputs.filter(({ role }) => role === "result").map(({ width, height }) => `${width} × ${height}`),
+      outputs
+        .filter(({ role, width }) => role === "result" && width !== null)
+        .map(({ width, height }) => `${width} × ${height}`),
     ),
   );
   const [size] = sizes;

@@ -1,15 +1,15 @@
 // Groups runs that were started together: the same prompt within ten seconds. The groups follow from the runs
 // themselves, so they are the same after a reload, in another tab and for runs that were started by a program.
+
 import type { Run } from "@gesso/client";
 import { addMoney } from "../format/money.ts";
+import { findPrompt } from "../parts/run-prompt.ts";
 
 export type RunGroup = { id: string; prompt: string | null; runs: readonly Run[] };
 
 const TOGETHER_MS = 10_000;
 /** Uploads are sources, not results. */
 const NOT_RESULTS = ["upload", "mask-upload"];
-
-const promptOf = ({ inputs }: Run) => (typeof inputs.prompt === "string" ? inputs.prompt : null);
 
 /** `runs` newest first, as the API lists them. Groups are newest first, runs of a group oldest first. */
 export function groupRuns(runs: readonly Run[]): RunGroup[] {
@@ -19,13 +19,13 @@ export function groupRuns(runs: readonly Run[]): RunGroup[] {
     const last = groups.at(-1);
     const belongs =
       last !== undefined &&
-      last.prompt === promptOf(run) &&
+      last.prompt === findPrompt(run) &&
       last.run_type === run.run_type &&
       last.oldest - created < TOGETHER_MS;
     if (belongs) {
       last.runs.unshift(run);
       last.oldest = created;
-    } else groups.push({ prompt: promptOf(run), run_type: run.run_type, oldest: created, runs: [run] });
+    } else groups.push({ prompt: findPrompt(run), run_type: run.run_type, oldest: created, runs: [run] });
   }
   return groups.map(({ prompt, runs: own }) => ({ id: own[0]!.run_id, prompt, runs: own }));
 }

@@ -1,5 +1,6 @@
 // The draft of the form in the browser's storage, so that a reload or another page does not lose it. Secrets are left
 // out, and the draft of another user is ignored.
+import { isDataUrl } from "../forms/file-input.ts";
 import { findOperationForm, OPERATION_FORMS } from "../forms/operation-forms.ts";
 import type { Draft } from "./draft.ts";
 
@@ -11,7 +12,13 @@ type StoredDraft = { user: string; operation: string; values: Draft["values"]; f
 export function serializeDraft({ form, values, furtherModels }: Draft, user: string): string {
   const secrets = form.fields.filter(({ isSecret }) => isSecret).map(({ name }) => name);
   const kept = Object.fromEntries(Object.entries(values).filter(([name]) => !secrets.includes(name)));
-  return JSON.stringify({ user, operation: form.name, values: kept, furtherModels } satisfies StoredDraft);
+  return JSON.stringify({ user, operation: form.name, values: kept, furtherModels } satisfies StoredDraft, dropFiles);
+}
+
+/** Files within the request are too large for the storage of the browser. */
+function dropFiles(_name: string, value: unknown): unknown {
+  if (Array.isArray(value)) return value.filter((each) => !isDataUrl(each));
+  return isDataUrl(value) ? undefined : value;
 }
 
 /** The stored draft; undefined if there is none, if it is damaged, or if it is that of another user. */

@@ -1,4 +1,5 @@
 // What can be done with a result: star it, paint on it, download it, and what the menu has.
+
 import type { Run } from "@gesso/client";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
@@ -8,6 +9,7 @@ import { client } from "../api/client.ts";
 import { storeRun } from "../api/store-run.ts";
 import { Icon } from "../parts/icon.tsx";
 import menuStyles from "../parts/menu.module.css";
+import { findPrompt } from "../parts/run-prompt.ts";
 import { text } from "../text/text.ts";
 import styles from "./result-tile.module.css";
 
@@ -64,7 +66,7 @@ function StarButton({ run: { run_id, starred = false } }: { run: Run }) {
 /** Further steps from a result: the same request again, or a request on this image. */
 function TileMenu({ run }: { run: Run }) {
   const navigate = useNavigate();
-  const prompt = typeof run.inputs.prompt === "string" ? run.inputs.prompt : text.run.noPrompt;
+  const prompt = findPrompt(run) ?? text.run.noPrompt;
   const items: { label: string; act(): void }[] = [
     { label: text.make.editAgain, act: () => void navigate({ to: "/", search: { from: run.run_id } }) },
     { label: text.make.newSeed, act: () => void navigate({ to: "/", search: { from: run.run_id, seed: "new" } }) },

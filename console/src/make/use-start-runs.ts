@@ -1,10 +1,12 @@
 // Starts the runs of a draft. Each run stands in the tray at once, before the server has accepted it.
+
 import type { Run } from "@gesso/client";
 import { ConnectionError } from "@gesso/client";
 import { type QueryClient, useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { client } from "../api/client.ts";
 import { runQuery } from "../api/queries.ts";
+import { findPrompt } from "../parts/run-prompt.ts";
 import { TRAY_KEY } from "../tray/tray-query.ts";
 import { dropRun, fromRun, putRun, type TrayRuns } from "../tray/tray-runs.ts";
 import { type AcceptedRun, callOperation } from "./call-operation.ts";
@@ -64,7 +66,7 @@ const startingRun = (key: string, { input, model }: DraftRequest) => ({
   status: "queued",
   run_type: "",
   progress: 0,
-  prompt: typeof input.prompt === "string" ? input.prompt : null,
+  prompt: findPrompt({ inputs: input }),
   model: model ?? null,
   image_url: null,
   amount: null,

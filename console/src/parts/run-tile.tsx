@@ -1,4 +1,5 @@
 // A file of a run, or the place where it will be. The tile has its final shape from the start.
+
 import type { Run } from "@gesso/client";
 import { Link } from "@tanstack/react-router";
 import { formatMoney } from "../format/money.ts";
@@ -7,6 +8,7 @@ import { text } from "../text/text.ts";
 import { classNames } from "./class-names.ts";
 import { cssVariables } from "./css-variables.ts";
 import { ProgressLine } from "./progress-line.tsx";
+import { findPrompt } from "./run-prompt.ts";
 import { ratioOfRun } from "./run-shape.ts";
 import { RunState } from "./run-state.tsx";
 import styles from "./run-tile.module.css";
@@ -16,7 +18,7 @@ type RunTileProps = { run: Run; index?: number };
 
 export function RunTile({ run, index = 0 }: RunTileProps) {
   const output = run.outputs.filter(({ role }) => role === "result")[index];
-  const prompt = typeof run.inputs.prompt === "string" ? run.inputs.prompt : text.run.noPrompt;
+  const prompt = findPrompt(run) ?? text.run.noPrompt;
   return (
     <Link
       to="/runs/$runId"

@@ -11,22 +11,26 @@ type SegmentsProps = {
   /** The chosen ID; null if none is chosen. */
   value: string | null;
   onChange(id: string): void;
+  /** Pressing the chosen one again takes the choice back, where that is possible. */
+  onClear?: (() => void) | undefined;
   isSmall?: boolean;
   isFilling?: boolean;
   isDisabled?: boolean;
 };
 
-export function Segments({ label, options, value, onChange, isSmall, isFilling, isDisabled = false }: SegmentsProps) {
+export function Segments({ label, options, value, onChange, isSmall, isFilling, ...rest }: SegmentsProps) {
+  const { isDisabled = false, onClear } = rest;
   return (
     <ToggleButtonGroup
       aria-label={label}
       className={classNames(styles.group, isSmall && styles.small, isFilling && styles.filling)}
       selectionMode="single"
-      disallowEmptySelection={value !== null}
+      disallowEmptySelection={value !== null && !onClear}
       selectedKeys={value === null ? [] : [value]}
       onSelectionChange={(keys) => {
         const [chosen] = keys;
         if (chosen !== undefined) onChange(String(chosen));
+        else onClear?.();
       }}
       isDisabled={isDisabled}
     >

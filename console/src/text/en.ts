@@ -1,5 +1,6 @@
 // All words of the console, in English. Components read them through `text`, so that a second language is one more
 // file.
+import { anyModelText } from "./any-model.ts";
 import { formatCount } from "./count.ts";
 import { galleryText } from "./gallery.ts";
 import { keysText } from "./keys.ts";
@@ -44,6 +45,7 @@ const searchText = {
     "background-removal": "Background removed",
     "generative-remove": "Object removed",
     extract: "Extracted object",
+    model: "Any model",
   } as Record<string, string>,
   remove: (name: string, value: string) => `Remove the filter ${name}${value}`,
   filters: {
@@ -276,6 +278,9 @@ export const en = {
     scopeRead: "Read",
     scopeWrite: "Write",
     jsonInvalid: "This is not a JSON object.",
+    anyJsonInvalid: "This is not JSON.",
+    example: (value: string) => `for example ${value}`,
+    ownValue: "Own values",
     invalid: (count: number) => `${plural(count, "field")} ${count === 1 ? "needs" : "need"} a change.`,
   },
   image: {
@@ -293,6 +298,13 @@ export const en = {
     empty: (name: string) => `${name} is empty.`,
     badReference: "Enter a URL that starts with http:// or https://, or the ID of a run.",
   },
+  file: {
+    choose: (label: string) => `${label}: choose a file`,
+    inline: "File within the request",
+    tooLarge: (name: string, size: string) =>
+      `${name} has ${size}. A file of this kind can have 5 MiB. Enter the URL of a larger one.`,
+  },
+  anyModel: anyModelText,
   make: makeWords,
   operations: operationTitles,
   run: {

@@ -18,6 +18,7 @@ export const runPageText = {
     combine: "Combine",
     describe: "Describe",
     extract: "Extract",
+    model: "Any model",
     reframe: "Reframe",
     segment: "Find by words",
     upscale: "Upscale",

@@ -14,12 +14,14 @@ export function ChoiceWidget(props: WidgetProps) {
   const letters = options.reduce<number>((sum, option) => sum + String(option).length, 0);
   if (options.length <= MAX_SEGMENTS && letters <= MAX_SEGMENT_LETTERS) {
     const shown = value ?? field.default;
+    const isClearable = !state.isRequired && field.default === undefined;
     return (
       <Segments
         label={field.label}
-        options={options.map((option) => ({ id: String(option), label: String(option) }))}
+        options={options.map((option) => ({ id: String(option), label: sayOption(option) }))}
         value={shown === undefined ? null : String(shown)}
         onChange={(id) => onChange(find(id))}
+        onClear={isClearable ? () => onChange(undefined) : undefined}
         isFilling
       />
     );
@@ -36,9 +38,12 @@ export function ChoiceWidget(props: WidgetProps) {
       <option value="">{preset}</option>
       {options.map((option) => (
         <option key={String(option)} value={String(option)}>
-          {String(option)}
+          {sayOption(option)}
         </option>
       ))}
     </select>
   );
 }
+
+const sayOption = (option: unknown): string =>
+  typeof option === "boolean" ? text.form[option ? "on" : "off"] : String(option);

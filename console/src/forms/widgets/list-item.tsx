@@ -6,13 +6,17 @@ import type { FormField } from "../operation-forms.ts";
 import type { FieldProps, WidgetProps } from "./widget-props.ts";
 
 type ListItemProps = Pick<FieldProps, "id" | "value" | "errors" | "onChange"> &
-  Pick<WidgetProps, "renderField"> & { fields: readonly FormField[] };
+  Pick<WidgetProps, "renderField"> & {
+    fields: readonly FormField[];
+    /** Names the control of a single value, which has no label. */
+    label: string;
+  };
 
-export function ListItem({ id, fields, value, errors, onChange, renderField }: ListItemProps) {
+export function ListItem({ id, fields, label, value, errors, onChange, renderField }: ListItemProps) {
   const [single] = fields;
   if (single?.name === "") {
     const state = { isRequired: false, isUnused: false };
-    return renderField({ id, field: single, state, value, errors, isBare: true, onChange });
+    return renderField({ id, field: { ...single, label }, state, value, errors, isBare: true, onChange });
   }
   const values = (typeof value === "object" && value !== null ? value : {}) as FormValues;
   return fields.map((field) => (

@@ -16,23 +16,28 @@ export function ListWidget(props: WidgetProps) {
   const isSingle = field.items?.[0]?.name === "";
   // An image has its own button to remove it.
   const hasRemove = field.items?.[0]?.widget !== "image" || !isSingle;
+  // An item that is cleared at the end is the empty place for the next one again.
+  const isGone = (next: unknown, index: number) => next === undefined || (next === "" && index === items.length - 1);
   const replace = (index: number, next: unknown) =>
-    onChange(items.flatMap((each, other) => (other === index ? (next === undefined ? [] : [next]) : [each])));
+    onChange(isGone(next, index) ? items.toSpliced(index, 1) : items.toSpliced(index, 1, next));
+  // The place for the next item is rendered like an item, so that its control keeps the focus when it becomes one.
+  const count = items.length + (isSingle && !isFull ? 1 : 0);
   return (
     <div className={styles.list} id={id} tabIndex={-1}>
-      {items.map((item, index) => (
+      {Array.from({ length: count }, (_, index) => (
         // Items have no identity of their own; their order is their meaning.
         // biome-ignore lint/suspicious/noArrayIndexKey: see above
         <div key={index} className={styles.listItem}>
           <ListItem
             id={`${id}-${index}`}
             fields={field.items ?? []}
-            value={item}
+            label={`${field.label} ${index + 1}`}
+            value={items[index]}
             errors={errorsWithin(errors, String(index))}
             renderField={renderField}
             onChange={(next) => replace(index, next)}
           />
-          {hasRemove && (
+          {hasRemove && index < items.length && (
             <Button
               kind="quiet"
               size="s"
@@ -45,17 +50,6 @@ export function ListWidget(props: WidgetProps) {
           )}
         </div>
       ))}
-      {isSingle && !isFull && (
-        <ListItem
-          key={items.length}
-          id={`${id}-new`}
-          fields={field.items ?? []}
-          value={undefined}
-          errors={[]}
-          renderField={renderField}
-          onChange={(next) => next !== undefined && onChange([...items, next])}
-        />
-      )}
       {!isSingle && !isFull && (
         <Button kind="quiet" size="s" onClick={() => onChange([...items, {}])}>
           <Icon of={Plus} size="s" />

@@ -3,7 +3,7 @@ import { cssVariables } from "../../parts/css-variables.ts";
 import fieldStyles from "../../parts/field.module.css";
 import { Segments } from "../../parts/segments.tsx";
 import { hasSlider, isSmallCount, parseNumber, stepOf } from "../number-range.ts";
-import { asText, controlAttributes, type WidgetProps } from "./widget-props.ts";
+import { asText, controlAttributes, placeholderOf, type WidgetProps } from "./widget-props.ts";
 import styles from "./widgets.module.css";
 
 export function NumberWidget(props: WidgetProps) {
@@ -20,7 +20,7 @@ export function NumberWidget(props: WidgetProps) {
       inputMode={field.isInteger ? "numeric" : "decimal"}
       className={fieldStyles.input}
       value={asText(shown)}
-      placeholder={asText(field.default)}
+      placeholder={placeholderOf(field)}
       onChange={(event) => onChange(parseNumber(event.target.value))}
     />
   );

@@ -6,11 +6,11 @@ import fieldStyles from "../../parts/field.module.css";
 import { Icon } from "../../parts/icon.tsx";
 import { text } from "../../text/text.ts";
 import { drawSeed } from "../draw-seed.ts";
-import { parseJsonObject } from "../json-text.ts";
+import { parseJson, parseJsonObject } from "../json-text.ts";
 import { fromLocalInput, toLocalInput } from "../local-time.ts";
 import { parseNumber } from "../number-range.ts";
 import { ListItem } from "./list-item.tsx";
-import { asText, controlAttributes, type WidgetProps } from "./widget-props.ts";
+import { asText, controlAttributes, placeholderOf, type WidgetProps } from "./widget-props.ts";
 import styles from "./widgets.module.css";
 
 export function TextWidget(props: WidgetProps) {
@@ -18,7 +18,7 @@ export function TextWidget(props: WidgetProps) {
   const attributes = {
     ...controlAttributes(props),
     value: asText(value),
-    placeholder: asText(field.default),
+    placeholder: placeholderOf(field),
   };
   if (field.isLong) {
     return (
@@ -80,15 +80,16 @@ export function SeedWidget(props: WidgetProps) {
   );
 }
 
-/** A JSON object, as text. The value changes when the text is valid; a half-typed object keeps the last valid one. */
+/** JSON as text. The value changes when the text is valid; half-typed text keeps the last valid value. */
 export function JsonWidget(props: WidgetProps) {
-  const { value, onChange } = props;
+  const { field, value, onChange } = props;
+  const parse = field.isAnyJson ? parseJson : parseJsonObject;
   const [draft, setDraft] = useState(() => (value === undefined ? "" : JSON.stringify(value, null, 2)));
-  const isInvalid = draft.trim() !== "" && parseJsonObject(draft) === undefined;
+  const isInvalid = draft.trim() !== "" && parse(draft) === undefined;
   const change = (next: string) => {
     setDraft(next);
-    const parsed = parseJsonObject(next);
-    if (parsed || next.trim() === "") onChange(parsed);
+    const parsed = parse(next);
+    if (parsed !== undefined || next.trim() === "") onChange(parsed);
   };
   return (
     <>
@@ -99,9 +100,12 @@ export function JsonWidget(props: WidgetProps) {
         rows={3}
         spellCheck={false}
         value={draft}
+        placeholder={placeholderOf(field) || (field.isAnyJson ? text.form.json : "")}
         onChange={(event) => change(event.target.value)}
       />
-      {isInvalid && <p className={fieldStyles.error}>{text.form.jsonInvalid}</p>}
+      {isInvalid && (
+        <p className={fieldStyles.error}>{field.isAnyJson ? text.form.anyJsonInvalid : text.form.jsonInvalid}</p>
+      )}
     </>
   );
 }
@@ -142,6 +146,7 @@ export function GroupWidget({ id, field, value, errors, onChange, renderField }:
       <ListItem
         id={id}
         fields={field.items ?? []}
+        label={field.label}
         value={value}
         errors={errors}
         onChange={change}

@@ -1,6 +1,7 @@
 // What every widget gets. `value` is undefined while the user has set nothing.
 import type { FieldError } from "@gesso/client";
 import type { ReactNode } from "react";
+import { text } from "../../text/text.ts";
 import type { FieldState } from "../field-states.ts";
 import type { FormField } from "../operation-forms.ts";
 
@@ -33,11 +34,14 @@ export type WidgetProps = FieldProps & {
 /** Attributes that tie a control to its label, hint and error. */
 export const controlAttributes = ({
   id,
+  field,
   state,
   errors,
   describedBy,
-}: Pick<WidgetProps, "id" | "state" | "errors" | "describedBy">) => ({
+  isBare,
+}: Pick<WidgetProps, "id" | "field" | "state" | "errors" | "describedBy" | "isBare">) => ({
   id,
+  ...(isBare && { "aria-label": field.label }),
   "aria-required": state.isRequired,
   "aria-invalid": errors.length > 0,
   "aria-describedby": describedBy,
@@ -45,3 +49,10 @@ export const controlAttributes = ({
 
 /** The value as text, for inputs. */
 export const asText = (value: unknown): string => (value === undefined || value === null ? "" : String(value));
+
+/** What an empty input says: the value that applies without one, or an example. */
+export function placeholderOf({ default: preset, example }: Pick<FormField, "default" | "example">): string {
+  if (typeof preset === "object" && preset !== null) return JSON.stringify(preset);
+  if (preset !== undefined && preset !== null) return String(preset);
+  return example === undefined ? "" : text.form.example(example);
+}
