@@ -1,5 +1,6 @@
 // The stage of a comparison in the chosen mode. Holding the space bar shows the second image in every mode. A run
 // without an image says so in its place.
+
 import type { Output, Run } from "@gesso/client";
 import { Link } from "@tanstack/react-router";
 import { ImageOff } from "lucide-react";
@@ -8,6 +9,7 @@ import { formatSize } from "../format/file-facts.ts";
 import { buttonClass } from "../parts/button-class.ts";
 import { cssVariables } from "../parts/css-variables.ts";
 import { EmptyState } from "../parts/empty-state.tsx";
+import { findPrompt } from "../parts/run-prompt.ts";
 import { text } from "../text/text.ts";
 import styles from "./compare-page.module.css";
 import type { CompareMode } from "./modes.ts";
@@ -129,8 +131,7 @@ function FlipView({ first, second, isHeld }: FlipViewProps) {
   );
 }
 
-const nameOf = ({ inputs, run_id }: Run) =>
-  `${typeof inputs.prompt === "string" ? inputs.prompt : text.run.noPrompt} · ${run_id.slice(-4)}`;
+const nameOf = (run: Run) => `${findPrompt(run) ?? text.run.noPrompt} · ${run.run_id.slice(-4)}`;
 
 /** The names of both images on a scrim, A at the left and B at the right. */
 function ImageLabels({ first, second }: { first: Run; second: Run }) {

@@ -1,4 +1,5 @@
 // A tile of the gallery: the image, a box to select it, a star, and its prompt and download while it is pointed at.
+
 import type { Run } from "@gesso/client";
 import { Link } from "@tanstack/react-router";
 import { Check, Download, Star } from "lucide-react";
@@ -6,6 +7,7 @@ import { type FocusEvent, memo, useState } from "react";
 import { classNames } from "../parts/class-names.ts";
 import { cssVariables } from "../parts/css-variables.ts";
 import { Icon } from "../parts/icon.tsx";
+import { findPrompt } from "../parts/run-prompt.ts";
 import { TileImage } from "../parts/tile-image.tsx";
 import { text } from "../text/text.ts";
 import type { PlacedTile } from "./gallery-rows.ts";
@@ -15,8 +17,7 @@ export type TileActions = { onSelect(run: Run): void; onStar(run: Run): void; on
 
 type GalleryTileProps = { tile: PlacedTile; isCurrent: boolean; isSelected: boolean; actions: TileActions };
 
-const promptOf = ({ inputs }: Run): string =>
-  typeof inputs.prompt === "string" && inputs.prompt !== "" ? inputs.prompt : text.run.noPrompt;
+const promptOf = (run: Run): string => findPrompt(run) ?? text.run.noPrompt;
 
 /** On a touch screen nothing is pointed at, so the box to select is always there. */
 const HAS_HOVER = globalThis.matchMedia?.("(hover: hover)").matches ?? true;

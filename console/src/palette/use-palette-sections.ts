@@ -1,9 +1,11 @@
 // What the command palette offers: the pages, the operations and the found runs.
+
 import type { Run } from "@gesso/client";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { identityQuery } from "../api/queries.ts";
 import { OPERATION_FORMS } from "../forms/operation-forms.ts";
+import { findPrompt } from "../parts/run-prompt.ts";
 import { CREATE, isOperator, MANAGE, OPERATE } from "../shell/destinations.ts";
 import { text } from "../text/text.ts";
 import type { PaletteSection } from "./palette-sections.ts";
@@ -33,11 +35,11 @@ export function usePaletteSections(runs: readonly Run[], onClose: () => void): P
     },
     {
       title: text.navigation.searchRuns,
-      entries: runs.map(({ run_id, inputs: { prompt } }) => ({
-        id: run_id,
-        label: typeof prompt === "string" ? prompt : text.run.noPrompt,
-        hint: run_id,
-        open: closeAnd(() => void navigate({ to: "/runs/$runId", params: { runId: run_id } })),
+      entries: runs.map((run) => ({
+        id: run.run_id,
+        label: findPrompt(run) ?? text.run.noPrompt,
+        hint: run.run_id,
+        open: closeAnd(() => void navigate({ to: "/runs/$runId", params: { runId: run.run_id } })),
       })),
     },
   ];

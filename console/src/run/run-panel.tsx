@@ -1,4 +1,5 @@
 // The panel of a run: prompt, state, cost and time, then the tabs. The open tab is in the URL.
+
 import type { Run } from "@gesso/client";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
@@ -8,10 +9,11 @@ import { runLayersQuery, runProvenanceQuery } from "../api/queries.ts";
 import { formatMoney } from "../format/money.ts";
 import { formatDuration, millisecondsBetween } from "../format/time.ts";
 import { CODE_LANGUAGES, type CodeLanguage, sampleOf } from "../forms/code-samples.ts";
-import { OPERATION_FORMS } from "../forms/operation-forms.ts";
+import { ANY_MODEL, OPERATION_FORMS } from "../forms/operation-forms.ts";
 import { findFormOfRun } from "../forms/operation-of-run.ts";
 import { CopyButton } from "../parts/copy-button.tsx";
 import { ErrorNotice } from "../parts/error-notice.tsx";
+import { findPrompt } from "../parts/run-prompt.ts";
 import { RunState } from "../parts/run-state.tsx";
 import { Segments } from "../parts/segments.tsx";
 import { useShortcuts } from "../parts/use-shortcuts.ts";
@@ -146,11 +148,11 @@ function ProvenanceTab({ run }: { run: Run }) {
 
 /** The prompt of a run and its four figures. */
 function RunFacts({ run }: { run: Run }) {
-  const { inputs, cost, created_at, finished_at, model, status } = run;
+  const { cost, created_at, finished_at, model, status } = run;
   const hasEndedWithoutCost = !cost && (status === "failed" || status === "canceled");
   return (
     <div className={styles.lead}>
-      <p className={styles.prompt}>{typeof inputs.prompt === "string" ? inputs.prompt : text.run.noPrompt}</p>
+      <p className={styles.prompt}>{findPrompt(run) ?? text.run.noPrompt}</p>
       <dl className={styles.facts}>
         <div>
           <dt>{text.run.state}</dt>
@@ -179,10 +181,17 @@ function RunFacts({ run }: { run: Run }) {
 function InputsTab({ run }: { run: Run }) {
   const fields = run.given ?? run.inputs;
   const isEmpty = Object.keys(fields).length === 0;
+  const parameters = inputOfModel(run, fields);
   return (
     <>
       <p className={styles.note}>{isEmpty ? text.run.inputs.none : run.given ? text.run.inputs.given : null}</p>
-      <FieldList fields={fields} />
+      <FieldList fields={parameters ? { ...fields, input: undefined } : fields} />
+      {parameters && (
+        <>
+          <h2 className={styles.note}>{text.anyModel.parameters}</h2>
+          <FieldList fields={parameters} />
+        </>
+      )}
       {run.warnings.length > 0 && (
         <>
           <h2 className={styles.note}>{text.runPage.inputs.warnings}</h2>
@@ -203,13 +212,27 @@ function InputsTab({ run }: { run: Run }) {
   );
 }
 
-const asText = (value: unknown) => (typeof value === "string" ? value : JSON.stringify(value, null, 2));
+/** The input of an imported model; undefined for other runs. */
+function inputOfModel({ operation }: Run, { input }: Record<string, unknown>): Record<string, unknown> | undefined {
+  const isObject = typeof input === "object" && input !== null && !Array.isArray(input);
+  return operation === ANY_MODEL && isObject ? (input as Record<string, unknown>) : undefined;
+}
+
+/** Texts as they are, a list of texts with one in each line, and all else as JSON. */
+function asText(value: unknown): string {
+  if (typeof value === "string") return value;
+  const isTexts = Array.isArray(value) && value.every((each) => typeof each === "string");
+  return isTexts ? value.join("\n") : JSON.stringify(value, null, 2);
+}
+
+const listSetFields = (fields: Record<string, unknown>) =>
+  Object.entries(fields).filter(([, value]) => value !== undefined);
 
 /** Names and values of fields. Values are text, whatever they contain. */
 function FieldList({ fields }: { fields: Record<string, unknown> }) {
   return (
     <dl className={styles.fields}>
-      {Object.entries(fields).map(([name, value]) => (
+      {listSetFields(fields).map(([name, value]) => (
         <div key={name}>
           <dt>{name}</dt>
           <dd>{asText(value)}</dd>

@@ -1,4 +1,5 @@
 // The stage: the image on a neutral ground, facts about its file, and the runs before and after this one.
+
 import type { Output, Run, RunNode } from "@gesso/client";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
@@ -17,6 +18,7 @@ import { runTreeQuery } from "../api/queries.ts";
 import { extensionOf, sizeAttributes } from "../format/file-facts.ts";
 import { classNames } from "../parts/class-names.ts";
 import { Icon } from "../parts/icon.tsx";
+import { findPrompt } from "../parts/run-prompt.ts";
 import { text } from "../text/text.ts";
 import { FailedRun } from "./failed-run.tsx";
 import { FileFacts } from "./file-facts.tsx";
@@ -29,7 +31,7 @@ export function RunStage({ run }: { run: Run }) {
   const outputs = run.outputs.filter(({ role }) => role === "result");
   const [chosen, setChosen] = useState(0);
   const output = outputs[chosen] ?? outputs[0];
-  const prompt = typeof run.inputs.prompt === "string" ? run.inputs.prompt : text.run.noPrompt;
+  const prompt = findPrompt(run) ?? text.run.noPrompt;
   return (
     <section className={styles.stage} aria-label={prompt}>
       <div className={styles.hold}>

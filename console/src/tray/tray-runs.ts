@@ -1,6 +1,8 @@
 // The runs of the tray: all open ones, and those that ended a short time ago. Pure functions on plain data, so that
 // events in any order, replayed events and the lists of the server give the same state.
+
 import type { Run, RunEvent } from "@gesso/client";
+import { findPrompt } from "../parts/run-prompt.ts";
 
 export type TrayRun = {
   run_id: string;
@@ -25,14 +27,12 @@ const SHOWN_AFTER_END_MS = 10 * 60_000;
 
 export const isOpen = ({ status }: Pick<TrayRun, "status">): boolean => status === "queued" || status === "processing";
 
-const textOf = (value: unknown) => (typeof value === "string" && value !== "" ? value : null);
-
 export const fromRun = (run: Run): TrayRun => ({
   run_id: run.run_id,
   status: run.status,
   run_type: run.run_type,
   progress: run.progress,
-  prompt: textOf(run.inputs.prompt),
+  prompt: findPrompt(run),
   model: run.model,
   image_url: run.image_url,
   amount: run.cost?.amount ?? null,

@@ -1,10 +1,11 @@
 // The image of a run in the tray, or the icon of its state.
-import { CircleDashed, CircleX, LoaderCircle } from "lucide-react";
+import { CircleDashed, CircleX, File, LoaderCircle } from "lucide-react";
 import { Icon } from "../parts/icon.tsx";
 import styles from "./tray.module.css";
 import type { TrayRun } from "./tray-runs.ts";
 
-const ICONS: Record<string, typeof CircleDashed> = { queued: CircleDashed, processing: LoaderCircle };
+/** A completed run without an image has made a file of another kind, or words. */
+const ICONS: Record<string, typeof CircleDashed> = { queued: CircleDashed, processing: LoaderCircle, completed: File };
 
 export function TrayThumbnail({ run: { image_url, status } }: { run: TrayRun }) {
   return (
