@@ -46,6 +46,8 @@ beforeAll(async () => {
   vendor = await fakeFal.start();
   vendor.switches.published["acme/boat-film"] = FILM;
   console = await startOwnConsoleBrowser({ env: { ...fakeFal.env(vendor), PUBLIC_URL_IS_REACHABLE: "true" } });
+  // As on a server without the sandbox, which brings models of its own.
+  for (const name of ["replay/studio", "replay/clip"]) await console.client.system.removeModel(`sandbox:${name}`);
   tab = await console.signIn({ path: "/?operation=runs.create" });
 });
 afterAll(async () => {

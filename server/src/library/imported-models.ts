@@ -118,7 +118,7 @@ async function describe(
   });
 }
 
-/** Imports the models that come with the enabled providers. Idempotent, so that every process can do it at its start. */
+/** Imports the models that come with the enabled providers. Idempotent: every process does it at its start. */
 export async function importOwnModels({
   database,
   providers,
