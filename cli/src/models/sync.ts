@@ -19,7 +19,7 @@ import { shortHash } from "./render-model.ts";
 type Flags = ConnectionFlags & OutputFlags;
 
 /** One request of an import. */
-export type Import = { model: string; aliases: string[]; price?: number };
+export type Import = { model: string; aliases: string[] };
 export type Synced = { model: string; hashes: string[]; imports: Import[] };
 export type SyncResult = {
   model: string;
@@ -79,23 +79,18 @@ async function sync(client: Client, names: string[], flags: Flags): Promise<numb
 }
 
 /**
- * All names of a model with their prices. An import gives one price to all names that it is about, the model's own name
- * among them, so the names with its price come last. Undefined hashes: the own name was removed.
+ * All names of a model, without a price: each name keeps its own. No imports if the model's own name was removed: an
+ * import would bring it back.
  */
 export function planSync(model: string, pins: readonly ImportedModelSummary[]): Synced {
   const own = pins.filter((pin) => pin.model === model);
-  const main = own.find(({ name }) => name === model);
-  const prices = [...new Set(own.map(({ price }) => price))].sort(
-    (a, b) => Number(a === main?.price) - Number(b === main?.price),
+  const aliases = own.filter(({ name }) => name !== model).map(({ name }) => name);
+  const chunks = Array.from({ length: Math.max(1, Math.ceil(aliases.length / MAX_ALIASES)) }, (_, index) =>
+    aliases.slice(index * MAX_ALIASES, (index + 1) * MAX_ALIASES),
   );
-  const imports = prices.flatMap((price) => {
-    const aliases = own.filter((pin) => pin.price === price && pin.name !== model).map(({ name }) => name);
-    const chunks = Array.from({ length: Math.max(1, Math.ceil(aliases.length / MAX_ALIASES)) }, (_, index) =>
-      aliases.slice(index * MAX_ALIASES, (index + 1) * MAX_ALIASES),
-    );
-    return chunks.map((chunk): Import => ({ model, aliases: chunk, ...(price !== null && { price }) }));
-  });
-  return { model, hashes: [...new Set(own.map(({ schema_hash }) => schema_hash))], imports: main ? imports : [] };
+  const imports = chunks.map((chunk): Import => ({ model, aliases: chunk }));
+  const hashes = [...new Set(own.map(({ schema_hash }) => schema_hash))];
+  return { model, hashes, imports: aliases.length < own.length ? imports : [] };
 }
 
 async function syncModel(client: Client, { model, hashes, imports }: Synced): Promise<SyncResult> {

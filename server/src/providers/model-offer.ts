@@ -18,7 +18,7 @@ export function makeModelOffer(enabled: readonly EnabledProvider[], { task, mode
   const usd = model_run?.call_price ?? (anyModel.isFree ? 0 : null);
   const offer: Offer = {
     ...{ task, model, upstreamModel, recovery: anyModel.recovery(upstreamModel), latency: "slow" },
-    price: usd === null ? null : { rows: [{ of: "call", usd }], confidence: "operator" },
+    price: usd === null ? null : { rows: [{ of: "call", usd }], confidence: "operator", version: "operator" },
     parameters: { images: HONOURED },
   };
   return { enabledProvider, offer };

@@ -192,7 +192,11 @@ describe("A model that only its schema describes", () => {
     await add("fal:acme/voice", { price: 0.25, aliases: ["voice"] });
     const request = { model: "voice", input: { text: "hello" } };
     const estimate = await caller.post("/runs/estimate", { operation: "runs.create", input: request });
-    expect(estimate.body).toMatchObject({ amount: 0.25, known: true, basis: [{ quantity: 1, unit_price: 0.25 }] });
+    expect(estimate.body).toMatchObject({
+      amount: 0.25,
+      known: true,
+      basis: [{ quantity: 1, unit_price: 0.25, price_version: "operator" }],
+    });
     expect((await caller.post("/runs", { ...request, max_cost: 0.2 })).body.code).toBe("spend_limit_reached");
     const run = await create({ ...request, max_cost: 0.25 });
     expect(run).toMatchObject({ status: "completed", model: "fal:acme/voice", cost: { amount: 0.25 } });
