@@ -68,6 +68,8 @@ beforeAll(async () => {
   fal = await fakeFal.start();
   Object.assign(fal.switches.published, PUBLISHED);
   world = await startTestEnvironment({ env: fakeFal.env(fal) });
+  // As on a server without the sandbox, which brings models of its own.
+  for (const name of ["replay/studio", "replay/clip"]) await remove(`sandbox:${name}`);
   folder = mkdtempSync(join(tmpdir(), "gesso-models-"));
 }, 120_000);
 afterAll(async () => {
@@ -75,6 +77,12 @@ afterAll(async () => {
   await fal?.close();
   if (folder) rmSync(folder, { recursive: true, force: true });
 }, 60_000);
+
+const remove = (name: string) =>
+  fetch(`${world.url}/api/v1/catalogue/models/${encodeURIComponent(name)}`, {
+    method: "DELETE",
+    headers: { authorization: `Bearer ${world.key}` },
+  });
 
 type Ended = { code: number | null; stdout: string; stderr: string };
 

@@ -37,7 +37,7 @@ async function sampleFields(run: string): Promise<Record<string, Fields>> {
   const edit = { prompt: "make it night" };
   return {
     "images.generate": { prompt: "a boat", width: 64, height: 64 },
-    "runs.create": { model: "sandbox:replay/studio", input: { prompt: "a boat", width: 64, height: 64 } },
+    "runs.create": { model: "sandbox:replay/studio", input: { prompt: "make it night", image_urls: [run] } },
     "images.upload": { file: image },
     "images.uploadMask": { file: image },
     "images.segmentImage": { prompt: "the red circle", run_id: run },

@@ -23,7 +23,7 @@ const SMALL = { width: 64, height: 64 };
 const RUN_TYPES = [
   ...["image-generation", "upload", "mask-upload", "segment", "background-removal", "generative-remove", "extract"],
   ...["reframe", "image-edit", "combine", "character-generation", "reference-generation", "describe", "mask-edit"],
-  ...["video-generation", "prompt-enhancement", "upscale", "variation"],
+  ...["video-generation", "prompt-enhancement", "upscale", "variation", "model"],
 ];
 
 let source: string;
