@@ -193,7 +193,7 @@ function generatePage(
     "Database schema",
     "The tables of Gesso's database as all migrations together make them, with their triggers, and the functions with their " +
       "callers. Read it to find what else happens when a row changes. [PostgreSQL](../guide/postgresql.md) says how to run the " +
-      "database, and [`server/migrations`](../../server/migrations) has the reasons for each change.",
+      "database, and [`server/migrations`](../../server/migrations) has the reasons.",
     ...sections,
     "## Basics",
     ...describeFunctions(schema, functionsOf("basics"), modules),

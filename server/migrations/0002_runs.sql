@@ -1,14 +1,37 @@
--- Runs and their files. Ended runs are read by id or listed by tenant. Runs in progress also have a row in
--- `open_runs`, so that no hot query reads an ended run.
+-- Runs. Ended runs are read by id or listed by tenant. Runs in progress also have a row in `open_runs`, so that no hot
+-- query reads an ended run.
 --
 -- Ids are UUIDv7: they sort by time, so an id range is a time range, and new rows are at the end of each index. No
 -- table is partitioned: a prepared plan locks every partition of its tables, so that each statement would take more
--- locks every day. There are no foreign keys between these tables, because one statement writes both sides. The fill
--- factor of tables whose rows change leaves space in each page for heap-only updates.
+-- locks every day. There are no foreign keys between these tables, because one statement writes both sides.
+--
+-- A row of `runs` is updated at its start and its end, one of `attempts` with its ticket and its end, mostly while the
+-- page is still being filled. The fill factor leaves space for the next update only, because each update frees the
+-- space of an earlier version. Rows of `planned_requests` change in runs of several requests, rows of `assets` when
+-- their run is deleted: their pages are full.
+--
+-- The tables of history grow without limit. With the default of 20 %, a table of a billion rows would be vacuumed and
+-- analyzed every 200 million rows; so they have a scale factor of 2 %.
+set local check_function_bodies = off;
 
 create function uuid_floor(moment timestamptz) returns uuid language sql immutable strict as $$
   select (substr(hex, 1, 8) || '-' || substr(hex, 9, 4) || '-0000-0000-000000000000')::uuid
   from (select lpad(to_hex(floor(extract(epoch from moment) * 1000)::bigint), 12, '0') as hex) as digits
+$$;
+
+-- The milliseconds of a UUIDv7.
+create function uuid_ms(id uuid) returns bigint language sql immutable strict as $$
+  select ('x' || lpad(left(replace(id::text, '-', ''), 12), 16, '0'))::bit(64)::bigint
+$$;
+
+create function uuid_at_ms(ms bigint) returns uuid language sql immutable strict as $$
+  select (lpad(to_hex(greatest(ms, 0)), 12, '0') || repeat('0', 20))::uuid
+$$;
+
+-- The day (UTC) of a UUIDv7.
+create function uuid_day(id uuid) returns date language sql immutable strict as $$
+  select (timestamp '1970-01-01' + make_interval(secs =>
+    ('x' || lpad(left(replace(id::text, '-', ''), 12), 16, '0'))::bit(64)::bigint / 1000.0))::date
 $$;
 
 create table runs (
@@ -44,6 +67,14 @@ create table runs (
   finished_at timestamptz,
   expires_at timestamptz,
   deleted_at timestamptz,
+  -- The input fields that the caller set; the others of `inputs` are defaults. Null for uploads.
+  given_fields text[],
+  -- Null unless the request was traced. As in the header `traceparent` of W3C Trace Context.
+  traceparent text,
+  -- The visitor of an app for whom an access token was issued. Null: the caller is no end user.
+  end_user text,
+  -- The schema that the input of the run was checked with. Null for operations of the interface.
+  schema_hash text,
   check ((finished_at is not null) = (status in ('completed', 'failed', 'canceled'))),
   check ((result is not null) = (status = 'completed')),
   check ((error is not null) = (status in ('failed', 'canceled'))),
@@ -53,31 +84,18 @@ create table runs (
   check (parent_run_id is distinct from run_id),
   check ((parent_run_id is null) = (depth = 1)),
   check ((parent_run_id is null) = (root_run_id = run_id))
-) with (fillfactor = 70);
+) with (fillfactor = 85, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.02,
+  autovacuum_analyze_scale_factor = 0.02);
+comment on table runs is
+  'One row for each run, from its acceptance until it is archived. Statements of open work read open_runs instead.';
 
 -- No index contains a column that changes, so that updates are heap-only (HOT). Runs by status are found through
 -- `open_runs` or `unsuccessful_runs`.
 create index runs_by_tenant on runs (tenant_id, run_id desc);
+
 create index runs_by_parent on runs (parent_run_id, run_id) where parent_run_id is not null;
 create index runs_by_root on runs (root_run_id, run_id) where parent_run_id is not null;
-
--- Index of failed and canceled runs.
-create table unsuccessful_runs (
-  tenant_id uuid not null,
-  status text not null check (status in ('failed', 'canceled')),
-  run_id uuid not null,
-  primary key (tenant_id, status, run_id)
-);
-
--- Runs whose images a run uses, other than its parent.
-create table run_references (
-  run_id uuid not null,
-  source_run_id uuid not null,
-  root_run_id uuid not null,
-  primary key (run_id, source_run_id)
-);
-
-create index run_references_by_root on run_references (root_run_id);
+create index runs_by_end_user on runs (tenant_id, end_user, run_id desc) where end_user is not null;
 
 -- The state machine of a run. The database refuses a forbidden transition from any writer.
 create function enforce_run_state_machine() returns trigger language plpgsql as $$
@@ -111,6 +129,8 @@ begin
   new.updated_at := greatest(now(), old.updated_at);
   return new;
 end $$;
+comment on function enforce_run_state_machine is
+  'Refuses changes of status that the state machine does not have, and changes of ended runs.';
 
 create trigger enforce_run_state_machine before update on runs
   for each row execute function enforce_run_state_machine();
@@ -130,6 +150,8 @@ begin
   end if;
   return new;
 end $$;
+comment on function enforce_run_tree is
+  'Refuses a parent of another tenant, a wrong root or depth, and every later change of them.';
 
 create trigger enforce_tree_position before insert on runs for each row
   when (new.parent_run_id is not null) execute function enforce_run_tree();
@@ -138,6 +160,20 @@ create trigger forbid_tree_moves before update on runs for each row
   when ((new.parent_run_id, new.root_run_id, new.depth) is distinct from
     (old.parent_run_id, old.root_run_id, old.depth))
   execute function enforce_run_tree();
+
+-- A request that was admitted before the tenant was suspended creates no run after the deletion has begun.
+create function refuse_run_of_deleted_tenant() returns trigger language plpgsql as $$
+begin
+  if exists (select from tenant_deletions where deleted_tenant_id = new.tenant_id) then
+    raise exception 'tenant %: it is being deleted', new.tenant_id using errcode = 'check_violation';
+  end if;
+  return new;
+end $$;
+comment on function refuse_run_of_deleted_tenant is
+  'Refuses runs of tenants that are being deleted.';
+
+create trigger refuse_run_of_deleted_tenant before insert on runs
+  for each row execute function refuse_run_of_deleted_tenant();
 
 -- Runs in progress. The row is the right to end the run: the statement that deletes it ends the run, exactly once.
 -- `epoch` is the fencing token of engine invocations. One reconciler scans the table for expired claims, so the
@@ -166,7 +202,8 @@ create table open_runs (
   reserved_from text check (reserved_from in ('available', 'credit')),
   budget_holders uuid[]
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
-
+comment on table open_runs is
+  'The runs that have not ended: their queue, claim, deadline and reserve. The statement that deletes the row ends the run.';
 create index open_runs_by_tenant on open_runs (tenant_id, run_id);
 create index open_runs_waiting on open_runs (tenant_id, lane, run_id) where dispatched_at is null;
 create index open_runs_busy on open_runs (lane) where activity = 'working';
@@ -201,7 +238,8 @@ create table open_requests (
   slot_last_asked_at timestamptz,
   primary key (run_id, request_index)
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
-
+comment on table open_requests is
+  'The requests to providers of open runs that are in progress: ticket, wakeup, lease and slot.';
 create index open_requests_busy on open_requests (lane) where activity <> 'at_provider';
 create index open_requests_to_poll on open_requests (provider, next_poll_at) where next_poll_at is not null;
 create index open_requests_with_slot on open_requests (provider_slot) where provider_slot is not null;
@@ -218,7 +256,10 @@ create table planned_requests (
   output jsonb,
   finished_at timestamptz,
   primary key (run_id, request_index)
-) with (fillfactor = 70);
+) with (fillfactor = 100, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.02,
+  autovacuum_analyze_scale_factor = 0.02);
+comment on table planned_requests is
+  'One row for each provider request of a plan, with the selected offer. A request with an output is never submitted again.';
 
 -- One row per submission that may cost money. The row is inserted before the HTTP request and holds a lease while the
 -- request is in flight: no other worker submits the request until the lease has expired and the outcome is resolved.
@@ -231,7 +272,7 @@ create table attempts (
   epoch integer not null,
   provider text not null,
   upstream text,
-  state text not null check (state in ('intent', 'submitted', 'succeeded', 'failed', 'unknown', 'abandoned')),
+  state text not null check (state in ('intent', 'submitted', 'succeeded', 'failed', 'unknown')),
   send_count smallint not null default 1,
   lease_until timestamptz,
   -- Identifies the holder of the lease. A process that lost its lease to another one changes nothing any more.
@@ -252,31 +293,35 @@ create table attempts (
   created_at timestamptz not null default now(),
   submitted_at timestamptz,
   finished_at timestamptz,
+  -- What the provider charged for an attempt whose outcome was unknown, as an operator found out, in micro-dollars.
+  settled_charge bigint,
+  settled_at timestamptz,
+  -- Bit n is set if the holder of lease n + 1 reported that it had written the request to a connection. Bits make a
+  -- report idempotent, because the statement that reports is repeated after a lost response of PostgreSQL.
+  sent_claims integer not null default 0,
   primary key (run_id, request_index, attempt_number)
-) with (fillfactor = 70);
+) with (fillfactor = 90, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.02,
+  autovacuum_analyze_scale_factor = 0.02);
+comment on table attempts is
+  'Every submission of a request to a provider. The row is written before the request, and is its lease.';
+comment on column attempts.send_count is
+  'Number of leases of the attempt: 1, and one more for each take-over by another worker. Not the number of requests.';
+comment on column attempts.sent_claims is
+  'Bit n: the holder of lease n + 1 reported that bytes of the request were written. A worker that died reports nothing.';
+create index attempts_unknown on attempts (run_id) where unknown_since is not null;
 
--- Stored files. The id of an asset has the timestamp of its run, so that both sort alike.
-create table assets (
-  asset_id uuid primary key,
+-- Runs whose images a run uses, other than its parent.
+create table run_references (
   run_id uuid not null,
-  tenant_id uuid not null,
-  role text not null,
-  storage_key text not null,
-  media_type text not null,
-  width integer not null,
-  height integer not null,
-  size_bytes bigint not null,
-  sha256 text not null,
-  -- A signed provenance manifest is stored as an asset of its own, because images are stored without metadata: the
-  -- image that the manifest describes, and the digest of the received bytes that the signature covers.
-  provenance_of uuid,
-  original_sha256 text,
-  created_at timestamptz not null default now(),
-  deleted_at timestamptz,
-  check ((provenance_of is null) = (original_sha256 is null))
-) with (fillfactor = 90);
-
-create index assets_by_run on assets (run_id);
+  source_run_id uuid not null,
+  root_run_id uuid not null,
+  primary key (run_id, source_run_id)
+) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.02,
+  autovacuum_analyze_scale_factor = 0.02);
+comment on table run_references is
+  'Runs that a run was made from, beside its parent.';
+create index run_references_by_root on run_references (root_run_id);
+create index run_references_by_source on run_references (source_run_id);
 
 -- Runs whose inline images were stored before the run was accepted. A row that stays without its run marks images of a
 -- request that never ended; a duty deletes them.
@@ -285,62 +330,161 @@ create table staged_runs (
   tenant_id uuid not null,
   staged_at timestamptz not null default now()
 );
-
+comment on table staged_runs is
+  'Runs whose images inside the request were stored before the run was accepted.';
 create index staged_runs_by_time on staged_runs (staged_at);
 
--- The default retention of the installation. A run gets its expiry when it ends, so that a later change of the
--- setting does not shorten it.
-create table retention (
-  id boolean primary key default true check (id),
-  -- Null: without end.
-  days integer check (days > 0)
-);
-insert into retention (days) values (null);
-
--- Null: without end. Runs as the role that ends the run, which is the tenant's role for an upload.
-create function retention_days(tenant uuid) returns integer language sql stable as $$
-  select nullif(coalesce((select tenants.retention_days from tenants where tenant_id = tenant), days, 0), 0)
-  from retention
-$$;
-
--- Expiries are in a table of their own, because rows of `runs` are large and should change rarely.
-create table expiring_runs (
+-- Without a foreign key, which would cost every run that ends a look-up: workers delete the rows of ended runs.
+create table suspect_runs (
   run_id uuid primary key,
   tenant_id uuid not null,
-  expires_at timestamptz not null
+  -- How often a worker died while it stored results of the run.
+  deaths smallint not null,
+  -- No worker stores results of the run until then: back-off, or the lease of the worker that stores them.
+  held_until timestamptz not null
 );
-create index expiring_runs_by_time on expiring_runs (expires_at);
+comment on table suspect_runs is
+  'Runs that were being executed when their worker died, with the number of deaths.';
 
-create function set_expiry() returns trigger language plpgsql as $$
+-- Index of failed and canceled runs.
+create table unsuccessful_runs (
+  tenant_id uuid not null,
+  status text not null check (status in ('failed', 'canceled')),
+  run_id uuid not null,
+  primary key (tenant_id, status, run_id)
+);
+comment on table unsuccessful_runs is
+  'Failed and canceled runs, for lists by these rare states.';
+
+-- Maintenance deletes expired keys.
+create table idempotency_keys (
+  tenant_id uuid not null,
+  key text not null,
+  fingerprint bytea not null,
+  -- What the request created. For a credit, `resource_id` is the cause of its ledger transfer.
+  resource_kind text not null check (resource_kind in
+    ('run', 'prompt', 'custom_model', 'model_grant', 'api_key', 'tenant', 'webhook', 'credit')),
+  resource_id uuid not null,
+  created_at timestamptz not null default now(),
+  -- Whose key it is: an API key with those that it replaced, a user, or an end user. The fingerprint of
+  -- `client_requests` contains the same.
+  caller_id uuid not null default '00000000-0000-0000-0000-000000000000'
+) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.02,
+  autovacuum_analyze_scale_factor = 0.02);
+comment on table idempotency_keys is
+  'Idempotency keys of creating requests with their fingerprint and the resource that they created.';
+create index idempotency_keys_by_age on idempotency_keys (created_at);
+create unique index idempotency_keys_by_caller on idempotency_keys (tenant_id, key, caller_id);
+
+-- A program of the previous version knows no callers. Without this trigger, a request whose response was lost would be
+-- accepted, and paid, once more if its repetition reaches such a program during an upgrade.
+create function keep_idempotency_key_taken() returns trigger language plpgsql as $$
 begin
-  if new.finished_at is null or (tg_op = 'UPDATE' and old.finished_at is not null) then
-    return new;
-  end if;
-  new.expires_at := coalesce(new.expires_at, new.finished_at + make_interval(days => retention_days(new.tenant_id)));
-  if new.expires_at is not null then
-    insert into expiring_runs (run_id, tenant_id, expires_at) values (new.run_id, new.tenant_id, new.expires_at);
+  if exists (select from idempotency_keys where tenant_id = new.tenant_id and key = new.key) then
+    return null;
   end if;
   return new;
 end $$;
+comment on function keep_idempotency_key_taken is
+  'Keeps a key taken for programs of the previous version, which know no callers.';
 
-create trigger set_expiry before insert or update of finished_at on runs
-  for each row execute function set_expiry();
+create trigger keep_idempotency_key_taken before insert on idempotency_keys for each row
+  when (new.caller_id = '00000000-0000-0000-0000-000000000000') execute function keep_idempotency_key_taken();
 
--- Objects in storage without a row in `assets`. One is deleted after it was seen twice with enough time between.
-create table orphaned_objects (
-  storage_key text primary key,
-  first_seen_at timestamptz not null default now(),
-  last_seen_at timestamptz not null default now()
-);
-
--- Idempotent work that follows a committed change: cancel a job at its provider, delete files.
-create table outbox (
-  outbox_id uuid primary key,
-  kind text not null,
-  payload jsonb not null,
-  attempt_count smallint not null default 0,
-  due_at timestamptz not null default now(),
+-- One row per request of such a client, for 15 minutes. A request that repeats an earlier one takes over its
+-- idempotency key; the earlier one is then `joined`, so that each request is repeated at most once.
+create table client_requests (
+  request_id uuid primary key,
+  tenant_id uuid not null,
+  fingerprint bytea not null,
+  idempotency_key text not null,
+  state text not null default 'open' check (state in ('open', 'answered', 'lost', 'joined')),
+  -- The advisory lock of the API process. A lock that is free belongs to a process that died.
+  holder bigint not null,
   created_at timestamptz not null default now()
 );
+comment on table client_requests is
+  'Recent requests of clients that send no idempotency key, so that their repetitions are joined.';
+create index client_requests_by_fingerprint on client_requests (tenant_id, fingerprint, request_id);
+create index client_requests_by_age on client_requests (created_at);
 
-create index outbox_due on outbox (due_at);
+-- Claims a concurrency slot of a provider if one is free and no request has waited for it longer. Requests ask in
+-- intervals, so a free slot goes to one of the longest-waiting few instead of staying empty until the first asks again.
+-- Requests that have not asked for 4 seconds are skipped. The count runs after the lock is acquired, so that no two
+-- processes claim one slot.
+create function claim_provider_slot(of_provider text, of_run uuid, of_epoch integer, of_request smallint, slots integer)
+returns boolean language plpgsql as $$
+declare
+  candidates constant integer := 2;
+  since timestamptz;
+  free integer;
+begin
+  if exists (
+    select from open_runs join open_requests using (run_id)
+    where run_id = of_run and epoch = of_epoch and request_index = of_request and provider_slot = of_provider
+  ) then
+    return true;
+  end if;
+  perform pg_advisory_xact_lock(hashtext('provider-slot/' || of_provider));
+  insert into open_requests (run_id, request_index, tenant_id, lane)
+  select run_id, of_request, tenant_id, lane from open_runs where run_id = of_run and epoch = of_epoch
+  on conflict do nothing;
+  select case when slot_provider = of_provider then slot_wanted_since else clock_timestamp() end into since
+  from open_runs join open_requests using (run_id)
+  where run_id = of_run and epoch = of_epoch and request_index = of_request;
+  if not found then
+    return false;
+  end if;
+  free := slots - (select count(*) from open_requests where provider_slot = of_provider);
+  if free > 0 and (
+    select count(*) from open_requests where slot_provider = of_provider and slot_wanted_since < since
+      and slot_last_asked_at > clock_timestamp() - interval '4 seconds'
+  ) < free + candidates then
+    update open_requests set provider_slot = of_provider, slot_provider = null, slot_wanted_since = null,
+      slot_last_asked_at = null
+    where run_id = of_run and request_index = of_request;
+    return true;
+  end if;
+  update open_requests set slot_provider = of_provider, slot_wanted_since = since,
+    slot_last_asked_at = clock_timestamp()
+  where run_id = of_run and request_index = of_request;
+  return false;
+end $$;
+
+-- The holder whose limit of open runs is reached, the nil UUID for the tenant; null if there may be one more. The lock
+-- is held until the accepting statement commits, so that concurrent requests do not count the same free capacity. Runs
+-- count where their key is in the tree now.
+create function reached_open_run_limit(of_tenant uuid, tenant_most integer, holders uuid[], most integer[]) returns uuid
+language plpgsql as $$
+declare
+  tenant_holder constant uuid := '00000000-0000-0000-0000-000000000000';
+  left_of_tenant integer := tenant_most;
+  left_of_key integer[] := most;
+  open_of_key record;
+begin
+  perform pg_advisory_xact_lock(hashtextextended('open/' || of_tenant, 0));
+  if cardinality(holders) = 0 then
+    return (select case when count(*) >= tenant_most then tenant_holder end from open_runs where tenant_id = of_tenant);
+  end if;
+  for open_of_key in
+    select key_holders(api_keys.key_id, holder_ids) as counted_by, runs
+    from (select key_id, count(*) as runs from open_runs where tenant_id = of_tenant group by key_id) as by_key
+    left join api_keys using (key_id)
+  loop
+    left_of_tenant := left_of_tenant - open_of_key.runs;
+    for place in 1..cardinality(holders) loop
+      if holders[place] = any(open_of_key.counted_by) then
+        left_of_key[place] := left_of_key[place] - open_of_key.runs;
+      end if;
+    end loop;
+  end loop;
+  if left_of_tenant <= 0 then
+    return tenant_holder;
+  end if;
+  for place in 1..cardinality(holders) loop
+    if left_of_key[place] <= 0 then
+      return holders[place];
+    end if;
+  end loop;
+  return null;
+end $$;

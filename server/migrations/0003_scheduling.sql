@@ -1,84 +1,14 @@
 -- Scheduling state shared by all processes: concurrency slots, rate limits and circuit breakers of providers, start
--- rates of queues, leases, and the engine incarnation.
+-- rates of queues, leases, workers, pauses, the outbox, and the engine incarnation.
 
--- Whether the tenant and the API key may have one more open run. The lock is held until the accepting statement
--- commits, so that concurrent requests do not count the same free capacity.
-create function is_below_open_run_limit(of_tenant uuid, most integer, of_key uuid, most_of_key integer) returns boolean
-language plpgsql as $$
-begin
-  perform pg_advisory_xact_lock(hashtextextended('open/' || of_tenant, 0));
-  return (select (most is null or count(*) < most) and
-      (most_of_key is null or count(*) filter (where key_id = of_key) < most_of_key)
-    from open_runs where tenant_id = of_tenant);
-end $$;
-
--- Claims a concurrency slot of a provider if one is free and no request has waited for it longer. Requests ask in
--- intervals, so a free slot goes to one of the longest-waiting few instead of staying empty until the first asks again.
--- Requests that have not asked for 4 seconds are skipped. The count runs after the lock is acquired, so that no two
--- processes claim one slot.
-create function claim_provider_slot(of_provider text, of_run uuid, of_epoch integer, of_request smallint, slots integer)
-returns boolean language plpgsql as $$
-declare
-  candidates constant integer := 2;
-  since timestamptz;
-  free integer;
-begin
-  if exists (
-    select from open_runs join open_requests using (run_id)
-    where run_id = of_run and epoch = of_epoch and request_index = of_request and provider_slot = of_provider
-  ) then
-    return true;
-  end if;
-  perform pg_advisory_xact_lock(hashtext('provider-slot/' || of_provider));
-  insert into open_requests (run_id, request_index, tenant_id, lane)
-  select run_id, of_request, tenant_id, lane from open_runs where run_id = of_run and epoch = of_epoch
-  on conflict do nothing;
-  select case when slot_provider = of_provider then slot_wanted_since else clock_timestamp() end into since
-  from open_runs join open_requests using (run_id)
-  where run_id = of_run and epoch = of_epoch and request_index = of_request;
-  if not found then
-    return false;
-  end if;
-  free := slots - (select count(*) from open_requests where provider_slot = of_provider);
-  if free > 0 and (
-    select count(*) from open_requests where slot_provider = of_provider and slot_wanted_since < since
-      and slot_last_asked_at > clock_timestamp() - interval '4 seconds'
-  ) < free + candidates then
-    update open_requests set provider_slot = of_provider, slot_provider = null, slot_wanted_since = null,
-      slot_last_asked_at = null
-    where run_id = of_run and request_index = of_request;
-    return true;
-  end if;
-  update open_requests set slot_provider = of_provider, slot_wanted_since = since,
-    slot_last_asked_at = clock_timestamp()
-  where run_id = of_run and request_index = of_request;
-  return false;
-end $$;
-
--- Token bucket of requests per provider.
-create table provider_rate_limits (
-  provider text primary key,
-  tokens double precision not null,
-  filled_at timestamptz not null default clock_timestamp()
+-- Starts per second of each tenant, for the estimated wait of a queued run.
+create table queue_start_rates (
+  tenant_id uuid primary key,
+  per_second double precision not null,
+  measured_at timestamptz not null default now()
 );
-
--- Returns 0 if a request may be sent now, otherwise the seconds until then. The bucket holds a tenth of a minute's
--- requests.
-create function take_rate_limit_token(of_provider text, per_minute double precision) returns double precision
-language plpgsql as $$
-declare
-  most double precision := greatest(1, per_minute / 10);
-  have double precision;
-begin
-  insert into provider_rate_limits (provider, tokens) values (of_provider, most) on conflict do nothing;
-  select least(most, tokens + extract(epoch from clock_timestamp() - filled_at) * per_minute / 60) into have
-  from provider_rate_limits where provider = of_provider for update;
-  if have < 1 then
-    return (1 - have) * 60 / per_minute;
-  end if;
-  update provider_rate_limits set tokens = have - 1, filled_at = clock_timestamp() where provider = of_provider;
-  return 0;
-end $$;
+comment on table queue_start_rates is
+  'How fast the runs of each tenant have been starting, for estimates of the queue.';
 
 -- Offers that failed recently. No row means healthy, so a success of a healthy offer writes nothing.
 create table circuit_breakers (
@@ -91,13 +21,17 @@ create table circuit_breakers (
   changed_at timestamptz not null default now(),
   primary key (provider, upstream)
 );
+comment on table circuit_breakers is
+  'Failures of each model of a provider, and when requests are tried again.';
 
--- Starts per second of each tenant, for the estimated wait of a queued run.
-create table queue_start_rates (
-  tenant_id uuid primary key,
-  per_second double precision not null,
-  measured_at timestamptz not null default now()
+-- Token bucket of requests per provider.
+create table provider_rate_limits (
+  provider text primary key,
+  tokens double precision not null,
+  filled_at timestamptz not null default clock_timestamp()
 );
+comment on table provider_rate_limits is
+  'Requests per minute to each provider, shared by all processes.';
 
 -- Leases of work that one process does at a time: the dispatcher, the poller of a provider, the reconciler.
 create table leases (
@@ -105,6 +39,72 @@ create table leases (
   holder text not null,
   until timestamptz not null
 );
+comment on table leases is
+  'Which process holds each lease, such as that of a background duty.';
+
+-- The workers that run, each by its own report. A worker that was killed stops reporting.
+create table workers (
+  worker_id uuid primary key,
+  host text not null,
+  version text not null,
+  -- The URI of its deployment in the engine, with the build.
+  url text not null,
+  state text not null check (state in ('serving', 'draining', 'drained')),
+  -- Runs that the engine executes on this worker now.
+  runs integer not null,
+  started_at timestamptz not null default now(),
+  seen_at timestamptz not null default now()
+) with (fillfactor = 50);
+comment on table workers is
+  'The workers that run, each by its own report.';
+
+-- Providers, tenants and duties that start nothing until an operator resumes them.
+create table pauses (
+  kind text not null check (kind in ('provider', 'tenant', 'duty', 'worker')),
+  name text not null,
+  paused_at timestamptz not null default now(),
+  paused_by text not null,
+  primary key (kind, name)
+);
+comment on table pauses is
+  'What operators have paused, until they resume it.';
+
+-- Idempotent work that follows a committed change: cancel a job at its provider, delete files.
+create table outbox (
+  outbox_id uuid primary key,
+  kind text not null,
+  payload jsonb not null,
+  attempt_count smallint not null default 0,
+  due_at timestamptz not null default now(),
+  created_at timestamptz not null default now()
+);
+comment on table outbox is
+  'Calls to other systems that follow from a committed statement: cancel a job, delete files.';
+create index outbox_due on outbox (due_at);
+
+-- A tenant only deletes its own files; all other work of the outbox comes from background duties.
+-- A prefix is that of one run of the tenant: not of its archive, and not of all its runs.
+create function limit_tenant_outbox() returns trigger language plpgsql as $$
+begin
+  if new.kind <> 'delete_files' or jsonb_typeof(new.payload -> 'keys') is distinct from 'array' or exists (
+    select from jsonb_array_elements_text(new.payload -> 'keys') as item (storage_key)
+    where not is_key_of_current_tenant(item.storage_key)
+  ) or (new.payload ? 'run_prefix' and coalesce(
+    new.payload ->> 'run_prefix' !~ ('^t/' || current_tenant_id() || '/r/[0-9a-f-]{36}/$'), true)
+  ) then
+    raise exception 'the outbox takes only deletions of the tenant''s own files'
+      using errcode = 'insufficient_privilege';
+  end if;
+  return new;
+end $$;
+comment on function limit_tenant_outbox is
+  'Lets the role of a tenant only ask for the deletion of the own files. All other work comes from background duties.';
+
+create trigger limit_tenant_outbox before insert on outbox for each row
+  when (current_user = 'gesso_app') execute function limit_tenant_outbox();
+
+create trigger limit_outbox_of_end_users before insert on outbox for each row
+  when (current_user = 'gesso_end_user') execute function limit_tenant_outbox();
 
 -- One row: the marker stored in the engine. An engine without this marker has lost its journal.
 create table engine_incarnation (
@@ -112,3 +112,25 @@ create table engine_incarnation (
   incarnation uuid not null,
   set_at timestamptz not null default now()
 );
+comment on table engine_incarnation is
+  'The marker of the engine. Another one means that the engine has lost its journal.';
+
+-- Returns 0 if a request may be sent now, otherwise the seconds until then. The bucket holds a tenth of a minute's
+-- requests.
+create function take_rate_limit_token(of_provider text, per_minute double precision)
+returns double precision language plpgsql as $$
+declare
+  most double precision := greatest(1, per_minute / 10);
+  have double precision;
+begin
+  insert into provider_rate_limits (provider, tokens) values (of_provider, most) on conflict do nothing;
+  update provider_rate_limits set filled_at = clock_timestamp()
+  where provider = of_provider and filled_at > clock_timestamp() + interval '1 second';
+  select least(most, tokens + greatest(0, extract(epoch from clock_timestamp() - filled_at)) * per_minute / 60)
+  into have from provider_rate_limits where provider = of_provider for update;
+  if have < 1 then
+    return (1 - have) * 60 / per_minute;
+  end if;
+  update provider_rate_limits set tokens = have - 1, filled_at = clock_timestamp() where provider = of_provider;
+  return 0;
+end $$;

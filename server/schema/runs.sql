@@ -246,7 +246,8 @@ AS $function$
          from planned_requests where planned_requests.run_id = runs.run_id) as request) as requests,
       (select coalesce(jsonb_agg(to_jsonb(attempt) order by request_index, attempt_number), '[]') from (
          select request_index, attempt_number, idempotency_key, provider, upstream, state, send_count,
-           bit_count(sent_claims::bit(32)) as sends, unknown_since, ticket, request, fault, is_final, price, settled_charge, settled_at, created_at, submitted_at, finished_at
+           bit_count(sent_claims::bit(32)) as sends, unknown_since, ticket, request, fault, is_final, price,
+           settled_charge, settled_at, created_at, submitted_at, finished_at
          from attempts where attempts.run_id = runs.run_id) as attempt) as attempts,
       (select coalesce(jsonb_agg(to_jsonb(transfer) order by kind), '[]') from (
          select kind, from_account, to_account, amount, created_at

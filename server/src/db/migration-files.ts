@@ -7,7 +7,7 @@ import { readdir, readFile } from "node:fs/promises";
 export const MIGRATIONS_FOLDER = new URL("../../migrations/", import.meta.url);
 
 /** The files up to this number create the first schema. No program is older than them. */
-const LAST_BASELINE_NUMBER = 9;
+const LAST_BASELINE_NUMBER = 11;
 
 export type Migration = {
   name: string;
@@ -31,7 +31,7 @@ export async function readMigrations(folder: URL = MIGRATIONS_FOLDER): Promise<M
 
 export function parseMigration(name: string, sql: string): Migration {
   const number = Number(FILE_NAME.exec(name)?.[1]);
-  if (!number) throw new Error(`${name}: migrations are named like 0010_add_regions.sql`);
+  if (!number) throw new Error(`${name}: migrations are named like 0012_add_regions.sql`);
   return { name, number, ...declarationOf(name, number, sql), sql, sha256: sha256Of(sql) };
 }
 

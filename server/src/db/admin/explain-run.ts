@@ -33,7 +33,7 @@ const LIST_ATTEMPTS = statement(
   "explain.list_attempts",
   `select request_index, attempt_number, provider, upstream, state, price, ticket, fault, created_at,
      lease_until, unknown_since, submitted_at, finished_at, settled_charge, send_count - 1 as take_overs,
-     -- Versions before 0043 recorded no sends.
+     -- A worker that died has reported no send, although a ticket shows one.
      greatest(bit_count(sent_claims::bit(32)), (ticket is not null or state = 'succeeded')::int)::int as sends
    from attempts where run_id = :run_id order by created_at, request_index, attempt_number`,
 ).columns<{ take_overs: number; sends: number }>();

@@ -1,16 +1,9 @@
-// Stored bytes and files per tenant in a real database: what the triggers count, what the quota refuses, and that
-// migrating an existing database counts each file once.
-import { cpSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { pathToFileURL } from "node:url";
+// Stored bytes and files per tenant in a real database: what the triggers count and what the quota refuses.
 import pg from "pg";
 import { v7 } from "uuid";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { startTestDatabase, type TestDatabase } from "../../../test/support/test-database.ts";
 import { connectDatabase, type Database } from "../connect.ts";
-import { migrate } from "../migrate.ts";
-import { MIGRATIONS_FOLDER } from "../migration-files.ts";
 import { insertSourceAsset, insertStagedAsset } from "./assets.ts";
 import { insertRun, type NewRun } from "./insert-run.ts";
 import { insertUploadRun } from "./insert-upload.ts";
@@ -184,63 +177,5 @@ describe("the storage quota", () => {
     expect(await findStorageMismatches(database.url)).toEqual([]);
     await database.owner.query("test.unpause", "drop trigger pause_uploads on assets");
     await pool.close();
-  });
-});
-
-describe("the migration of an existing database", () => {
-  const folderUpTo = (last: string) => {
-    const folder = mkdtempSync(join(tmpdir(), "gesso-migrations-"));
-    cpSync(MIGRATIONS_FOLDER, folder, { recursive: true });
-    for (const name of readdirSync(folder)) if (name.slice(0, 4) > last) rmSync(join(folder, name));
-    return pathToFileURL(`${folder}/`);
-  };
-
-  it("counts files that were stored before it once, while others are stored and deleted", async () => {
-    // The owner of the tables is no superuser, so row-level security applies to the statement that sums up the files.
-    const name = `gesso_storage_${v7().replaceAll("-", "")}`;
-    await database.owner.query("test.role", `create role ${name} login createrole password 'x'`);
-    await database.owner.query(
-      "test.grant",
-      `grant gesso_app, gesso_system, gesso_end_user to ${name} with admin option`,
-    );
-    await database.owner.query("test.create", `create database ${name} owner ${name}`);
-    const url = Object.assign(new URL(database.url), { username: name, password: "x", pathname: `/${name}` }).href;
-    const systemUrl = Object.assign(new URL(database.url), { pathname: `/${name}` }).href;
-    const folders = ["0009", "0010", "0011"].map(folderUpTo);
-    const client = new pg.Client({ connectionString: systemUrl });
-    const other = new pg.Client({ connectionString: systemUrl });
-    try {
-      await migrate(url, url, { folder: folders[0]! });
-      await client.connect();
-      await other.connect();
-      const insert = (of: pg.Client, size: number) => {
-        const file = fileOf(size);
-        const sql = `insert into assets (asset_id, run_id, tenant_id, role, storage_key, media_type, width, height,
-          size_bytes, sha256) values ($1, $1, $2, 'source', $3, 'image/png', 1, 1, $4, 'x') returning asset_id`;
-        return of.query(sql, [file.asset_id, tenant_id, file.storage_key, size]).then(({ rows }) => rows[0].asset_id);
-      };
-      const before = [await insert(client, 1000), await insert(client, 500), await insert(client, 20)];
-      await client.query("update assets set deleted_at = now() where asset_id = $1", [before[2]]);
-      await migrate(url, url, { folder: folders[1]! });
-      await insert(client, 7);
-      await client.query("update assets set deleted_at = now() where asset_id = $1", [before[1]]);
-      // In progress while the sums are read: neither its file nor its count is in the snapshot.
-      await other.query("begin");
-      await insert(other, 3);
-      await migrate(url, url, { folder: folders[2]! });
-      await other.query("commit");
-      await migrate(url);
-      expect(await findStorageMismatches(url)).toEqual([]);
-      const { rows } = await client.query(
-        "select sum(bytes)::int as bytes, sum(files)::int as files from storage_usage",
-      );
-      expect(rows).toEqual([{ bytes: 1010, files: 3 }]);
-    } finally {
-      await Promise.all([client.end(), other.end()]);
-      for (const folder of folders) rmSync(folder, { recursive: true });
-      await database.owner.query("test.drop", `drop database ${name} with (force)`);
-      await database.owner.query("test.drop_role", `drop owned by ${name}`);
-      await database.owner.query("test.drop_role_itself", `drop role ${name}`);
-    }
   });
 });

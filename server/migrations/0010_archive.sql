@@ -1,7 +1,6 @@
--- expand: ended runs and audit entries can move to files in the storage. The program before it archives nothing.
-
--- Days after which ended runs are archived. 0: never. Null: the default of the installation.
-alter table tenants add column archive_after_days integer;
+-- The archive: ended runs and audit entries move to files in the storage, which are read back before the rows are
+-- removed.
+set local check_function_bodies = off;
 
 -- One row per file of the archive, from before the file is written. While the batch is open, `run_ids` or the range of
 -- entries says what the file contains, so that a repeated batch writes the same rows into one file.
@@ -32,6 +31,8 @@ create table archive_batches (
   check ((state = 'archived') = (archived_at is not null)),
   check (state <> 'archived' or (storage_key, sha256, lines, size_bytes) is not null)
 );
+comment on table archive_batches is
+  'One row for each file of the archive, from before the file is written.';
 create unique index archive_batches_open on archive_batches (tenant_id, kind) where state <> 'archived';
 create index archive_batches_by_run on archive_batches (first_run_id) where state = 'archived';
 
@@ -40,6 +41,8 @@ create table archived_runs (
   run_id uuid primary key,
   tenant_id uuid not null
 );
+comment on table archived_runs is
+  'Archived runs that stay as tombstones, because runs that are not archived refer to them.';
 
 -- Sums of the archived transfers. With them, every balance is still the sum of its entries.
 create table archived_transfers (
@@ -52,6 +55,21 @@ create table archived_transfers (
   archived_at timestamptz not null default now(),
   primary key (tenant_id, kind, from_account, to_account)
 );
+comment on table archived_transfers is
+  'Sums of the transfers that are in the archive.';
+
+create view entries as
+  select cause_id, kind, tenant_id, from_account as account, -amount as amount, created_at from transfers
+  union all
+  select cause_id, kind, tenant_id, to_account, amount, created_at from transfers
+  union all
+  select '00000000-0000-0000-0000-000000000000', kind, tenant_id, from_account, -amount, archived_at
+  from archived_transfers
+  union all
+  select '00000000-0000-0000-0000-000000000000', kind, tenant_id, to_account, amount, archived_at
+  from archived_transfers;
+comment on view entries is
+  'Both sides of every transfer of the ledger.';
 
 -- The part of `daily_usage` that comes from archived runs, for the case that the sums are built again.
 create table archived_usage (
@@ -67,70 +85,8 @@ create table archived_usage (
   amount numeric not null,
   unique nulls not distinct (tenant_id, day, operation, model, key_id)
 );
-
--- Tenants only read what belongs to them. The owner of the tables reads batches, to delete archived audit entries.
-create policy tenant_isolation on archive_batches for select to gesso_app
-  using (tenant_id = (select current_tenant_id()));
-create policy owner_access on archive_batches for select to current_user using (true);
-create policy tenant_isolation on archived_runs for select to gesso_app
-  using (tenant_id = (select current_tenant_id()));
-create policy tenant_isolation on archived_transfers for select to gesso_app
-  using (tenant_id = (select current_tenant_id()));
-create policy tenant_isolation on archived_usage for select to gesso_app
-  using (tenant_id = (select current_tenant_id()));
-
-create or replace view entries as
-  select cause_id, kind, tenant_id, from_account as account, -amount as amount, created_at from transfers
-  union all
-  select cause_id, kind, tenant_id, to_account, amount, created_at from transfers
-  union all
-  select '00000000-0000-0000-0000-000000000000', kind, tenant_id, from_account, -amount, archived_at
-  from archived_transfers
-  union all
-  select '00000000-0000-0000-0000-000000000000', kind, tenant_id, to_account, amount, archived_at
-  from archived_transfers;
-
--- The day (UTC) of a UUIDv7.
-create function uuid_day(id uuid) returns date language sql immutable strict as $$
-  select (timestamp '1970-01-01' + make_interval(secs =>
-    ('x' || lpad(left(replace(id::text, '-', ''), 12), 16, '0'))::bit(64)::bigint / 1000.0))::date
-$$;
-
--- As before, except that transfers can be deleted after the file with their run was verified.
-create or replace function forbid_transfer_changes() returns trigger language plpgsql as $$
-begin
-  if tg_op = 'DELETE' then
-    if exists (select from tenant_deletions where deleted_tenant_id = old.tenant_id and state = 'deleting') or exists (
-      select from archive_batches
-      where tenant_id = old.tenant_id and kind = 'runs' and state = 'verified' and old.cause_id = any (run_ids)
-    ) then
-      return old;
-    end if;
-  end if;
-  raise exception 'transfer % of %: transfers are never changed', old.kind, old.cause_id
-    using errcode = 'check_violation';
-end $$;
-
--- As before, except that audit entries can be deleted after the file that contains them was verified.
-create or replace function forbid_audit_log_changes() returns trigger language plpgsql as $$
-begin
-  if tg_op = 'DELETE' then
-    if exists (select from tenant_deletions where deleted_tenant_id = old.tenant_id and state = 'deleting') or (
-      tg_table_name = 'audit_log' and exists (
-        select from archive_batches
-        where tenant_id = old.tenant_id and kind = 'audit' and state = 'verified'
-          and old.entry between first_entry and last_entry)
-    ) then
-      return old;
-    end if;
-  end if;
-  raise exception 'the audit log is never changed' using errcode = 'check_violation';
-end $$;
-
-create policy archive on audit_log to current_user using (exists (
-  select from archive_batches
-  where archive_batches.tenant_id = audit_log.tenant_id and kind = 'audit' and state = 'verified'
-    and audit_log.entry between first_entry and last_entry));
+comment on table archived_usage is
+  'The part of daily_usage that comes from archived runs, for the case that the sums are built again.';
 
 -- The lines of the archive. The format has the number in `schema`: a change of a line is a new function and a new
 -- number. Times are in UTC whatever the connection says, so that the same rows are the same text.
@@ -138,8 +94,8 @@ create function archived_run_lines(of_runs uuid[]) returns table (run_id uuid, l
 language sql stable set timezone = 'UTC' as $$
   select record.run_id, (jsonb_build_object('schema', 1) || to_jsonb(record))::text
   from (
-    select runs.run_id, runs.tenant_id, user_id, key_id, operation, run_type, status, parent_run_id, root_run_id, depth,
-      inputs, given_fields, plan, metadata, webhook_url, model, provider, result, error, cost, warnings, traceparent,
+    select runs.run_id, runs.tenant_id, user_id, end_user, key_id, operation, run_type, status, parent_run_id, root_run_id,
+      depth, inputs, given_fields, plan, metadata, webhook_url, model, provider, result, error, cost, warnings, traceparent,
       created_at, started_at, finished_at, expires_at, deleted_at,
       coalesce((select tags from run_marks where run_marks.run_id = runs.run_id), '{}') as tags,
       array(select source_run_id from run_references where run_references.run_id = runs.run_id
@@ -148,15 +104,16 @@ language sql stable set timezone = 'UTC' as $$
          select request_index, provider, model, upstream, output, finished_at
          from planned_requests where planned_requests.run_id = runs.run_id) as request) as requests,
       (select coalesce(jsonb_agg(to_jsonb(attempt) order by request_index, attempt_number), '[]') from (
-         select request_index, attempt_number, idempotency_key, provider, upstream, state, send_count, unknown_since,
-           ticket, request, fault, is_final, price, settled_charge, settled_at, created_at, submitted_at, finished_at
+         select request_index, attempt_number, idempotency_key, provider, upstream, state, send_count,
+           bit_count(sent_claims::bit(32)) as sends, unknown_since, ticket, request, fault, is_final, price,
+           settled_charge, settled_at, created_at, submitted_at, finished_at
          from attempts where attempts.run_id = runs.run_id) as attempt) as attempts,
       (select coalesce(jsonb_agg(to_jsonb(transfer) order by kind), '[]') from (
          select kind, from_account, to_account, amount, created_at
          from transfers where cause_id = runs.run_id) as transfer) as transfers,
       (select coalesce(jsonb_agg(to_jsonb(asset) order by asset_id), '[]') from (
-         select asset_id, role, storage_key, media_type, width, height, size_bytes, sha256, provenance_of,
-           original_sha256, created_at, deleted_at
+         select asset_id, role, asset_key(assets.tenant_id, assets.run_id, sha256, storage_key) as storage_key, media_type,
+           width, height, size_bytes, sha256, provenance_of, original_sha256, created_at, deleted_at
          from assets where assets.run_id = runs.run_id) as asset) as assets
     from runs
     where runs.run_id = any (of_runs)
@@ -250,7 +207,6 @@ begin
       delete from runs where run_id = any (removed) returning parent_run_id
     )
     select array(select parent_run_id from removed_runs where parent_run_id is not null) into candidates;
-    delete from indexed_runs where run_id = any (removed);
   end loop;
 
   update archive_batches set state = 'archived', archived_at = now(), run_ids = null, stale_keys = '{}',

@@ -3,6 +3,9 @@
 -- One reader of the event log creates the deliveries in the statement that advances its cursor, and a delivery id is
 -- derived from event and destination: no delivery is lost and none is created twice. Deliveries in progress are in
 -- `open_deliveries`; the row is the right to end the delivery.
+set local check_function_bodies = off;
+
+create sequence delivery_epochs;
 
 create table webhook_endpoints (
   webhook_id uuid primary key,
@@ -20,6 +23,8 @@ create table webhook_endpoints (
   check (enabled = (disabled_at is null)),
   check (enabled = (disabled_reason is null))
 );
+comment on table webhook_endpoints is
+  'Endpoints of tenants that receive events.';
 create index webhook_endpoints_by_tenant on webhook_endpoints (tenant_id, webhook_id);
 
 -- Signing secrets, encrypted with a key that the database does not have. The owner is an endpoint, a run, a listener,
@@ -33,7 +38,10 @@ create table webhook_secrets (
   created_at timestamptz not null default now(),
   ends_at timestamptz,
   primary key (tenant_id, owner_id, secret_id)
-);
+) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.02,
+  autovacuum_analyze_scale_factor = 0.02);
+comment on table webhook_secrets is
+  'Sealed secrets that sign messages, of endpoints, tenants and runs.';
 create unique index webhook_secrets_current on webhook_secrets (tenant_id, owner_id) where ends_at is null;
 create index webhook_secrets_by_end on webhook_secrets (ends_at) where ends_at is not null;
 
@@ -53,26 +61,14 @@ create table webhook_deliveries (
   created_at timestamptz not null default now(),
   finished_at timestamptz,
   check ((finished_at is null) = (status = 'pending'))
-) with (fillfactor = 70);
+) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.02,
+  autovacuum_analyze_scale_factor = 0.02);
+comment on table webhook_deliveries is
+  'Messages to endpoints and to the webhook URLs of runs.';
 create index webhook_deliveries_by_tenant on webhook_deliveries (tenant_id, delivery_id desc);
 create index webhook_deliveries_by_run on webhook_deliveries (run_id) where run_id is not null;
 create index webhook_deliveries_by_webhook on webhook_deliveries (webhook_id, delivery_id desc)
   where webhook_id is not null;
-
-create table webhook_attempts (
-  delivery_id uuid not null,
-  attempt smallint not null,
-  tenant_id uuid not null,
-  started_at timestamptz not null,
-  duration_ms integer not null,
-  status smallint,
-  error text,
-  -- The beginning of the response body. Untrusted: only ever shown as text.
-  response text,
-  primary key (delivery_id, attempt)
-);
-
-create sequence delivery_epochs;
 
 -- `epoch` is the fencing token of engine invocations; no value is used twice. Deliveries of one `destination` share a
 -- queue, a concurrency limit and a circuit breaker: an endpoint, or all runs of a tenant whose webhook_url has the
@@ -95,11 +91,29 @@ create table open_deliveries (
   -- Lease of the current step. The reconciler requeues the delivery afterwards.
   claim_expires_at timestamptz
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
+comment on table open_deliveries is
+  'The deliveries that are not finished: their queue and claims.';
 create index open_deliveries_waiting on open_deliveries (destination, due_at) where dispatched_at is null;
 create index open_deliveries_with_slot on open_deliveries (destination) where slot_until is not null;
 create index open_deliveries_by_webhook on open_deliveries (webhook_id) where webhook_id is not null;
 create index open_deliveries_by_run on open_deliveries (run_id) where run_id is not null;
 create index open_deliveries_by_expiry on open_deliveries (expires_at);
+
+create table webhook_attempts (
+  delivery_id uuid not null,
+  attempt smallint not null,
+  tenant_id uuid not null,
+  started_at timestamptz not null,
+  duration_ms integer not null,
+  status smallint,
+  error text,
+  -- The beginning of the response body. Untrusted: only ever shown as text.
+  response text,
+  primary key (delivery_id, attempt)
+) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.02,
+  autovacuum_analyze_scale_factor = 0.02);
+comment on table webhook_attempts is
+  'Every request of a delivery with its response.';
 
 -- Destinations that failed recently. No row means healthy.
 create table webhook_circuit_breakers (
@@ -111,6 +125,8 @@ create table webhook_circuit_breakers (
   probe_until timestamptz,
   changed_at timestamptz not null default now()
 );
+comment on table webhook_circuit_breakers is
+  'Failures of each destination, and when it is tried again.';
 
 -- Position of the fan-out in the event log. It starts at the horizon: earlier events create no deliveries.
 create table webhook_cursor (
@@ -118,26 +134,10 @@ create table webhook_cursor (
   xact bigint not null,
   seq bigint not null
 );
+comment on table webhook_cursor is
+  'How far the event log has become deliveries.';
+
 insert into webhook_cursor (xact, seq) select event_log_horizon(), 0;
-
--- Events that could not become deliveries, with the reason. The cursor has moved past them. Each is tried again at
--- `retry_at`, until its deliveries are inserted.
-create table webhook_set_aside_events (
-  event_id uuid primary key,
-  run_id uuid not null,
-  tenant_id uuid not null,
-  type text not null,
-  reason text not null,
-  set_aside_at timestamptz not null default now(),
-  retry_at timestamptz not null default now() + interval '1 hour'
-);
-create index webhook_set_aside_events_by_retry on webhook_set_aside_events (retry_at);
-
--- When a progress event of a run was last sent.
-create table webhook_progress_sent (
-  run_id uuid primary key,
-  sent_at timestamptz not null
-);
 
 -- Ranges of the event log to send again to one endpoint, each with its position.
 create table webhook_replays (
@@ -153,6 +153,8 @@ create table webhook_replays (
   created_at timestamptz not null default now(),
   finished_at timestamptz
 );
+comment on table webhook_replays is
+  'Requests to send the events of a period again.';
 create index webhook_replays_open on webhook_replays (replay_id) where finished_at is null;
 
 -- Programs (`gesso webhooks listen`) that read the event log and forward events to a URL that only they can reach.
@@ -164,7 +166,32 @@ create table webhook_listeners (
   created_at timestamptz not null default now(),
   seen_at timestamptz not null default now()
 );
+comment on table webhook_listeners is
+  'Command lines that receive events with gesso webhooks listen.';
 create index webhook_listeners_by_tenant on webhook_listeners (tenant_id, seen_at);
+
+-- When a progress event of a run was last sent.
+create table webhook_progress_sent (
+  run_id uuid primary key,
+  sent_at timestamptz not null
+);
+comment on table webhook_progress_sent is
+  'When the last progress of a run was sent, so that it is sent rarely.';
+
+-- Events that could not become deliveries, with the reason. The cursor has moved past them. Each is tried again at
+-- `retry_at`, until its deliveries are inserted.
+create table webhook_set_aside_events (
+  event_id uuid primary key,
+  run_id uuid not null,
+  tenant_id uuid not null,
+  type text not null,
+  reason text not null,
+  set_aside_at timestamptz not null default now(),
+  retry_at timestamptz not null default now() + interval '1 hour'
+);
+comment on table webhook_set_aside_events is
+  'Events that could not become deliveries. They are tried again every hour.';
+create index webhook_set_aside_events_by_retry on webhook_set_aside_events (retry_at);
 
 -- Returns 0 if the delivery now has a concurrency slot at its destination, otherwise the seconds after which to ask
 -- again. While the circuit breaker of a destination is open, nothing is sent; then one delivery is sent as a probe.
@@ -200,10 +227,8 @@ begin
   return 0;
 end $$;
 
--- Claims due deliveries, oldest first at each destination and never more than the destination has slots: the backlog
--- of an unresponsive receiver stays in the table and delays no other. Destinations are visited in random order, so
--- that none is always last.
-create function dispatch_deliveries(slots integer, per_second double precision, most integer)
+-- As `dispatch_deliveries`, without the deliveries of suspended tenants. A destination belongs to one tenant.
+create function dispatch_active_deliveries(slots integer, per_second double precision, most integer)
 returns table (delivery_id uuid, tenant_id uuid, epoch bigint) language plpgsql as $$
 #variable_conflict use_column
 declare
@@ -213,13 +238,18 @@ declare
 begin
   for queue in
     with recursive found as (
-      (select destination, due_at from open_deliveries where dispatched_at is null order by destination, due_at limit 1)
+      (select destination, tenant_id, due_at from open_deliveries where dispatched_at is null
+       order by destination, due_at limit 1)
       union all
-      select next.destination, next.due_at from found, lateral (
-        select destination, due_at from open_deliveries
+      select next.destination, next.tenant_id, next.due_at from found, lateral (
+        select destination, tenant_id, due_at from open_deliveries
         where dispatched_at is null and destination > found.destination order by destination, due_at limit 1) as next
     )
-    select destination from found where due_at <= clock_timestamp() order by random()
+    select destination from found
+    where due_at <= clock_timestamp()
+      -- A scalar subquery looks one tenant up; `not exists` could become a join that reads all tenants.
+      and (select suspended_at from tenants where tenants.tenant_id = found.tenant_id) is null
+    order by random()
   loop
     exit when sent >= most;
     -- Another process is claiming slots there: the next dispatch visits the destination again.

@@ -1,26 +1,13 @@
--- expand: the index of runs as one array of hashed terms per run, about an eighth of the size. The tables of the program
--- before it (run_terms, indexed_runs, run_term_counts, run_index_cursor) stay until a contract migration.
+-- The index of runs: one array of hashed terms for each run, counts by month, and starred or tagged runs.
+set local check_function_bodies = off;
 
 -- A term of a tenant, such as `word:harbour`, as a number. Numbers of different terms are practically never the same.
 create function term_hash(of_tenant uuid, term text) returns bigint language sql immutable as $$
   select hashtextextended(of_tenant::text || ' ' || term, 0)
 $$;
 
-create function term_hashes(of_tenant uuid, of_terms text[]) returns bigint[] language sql immutable as $$
-  select array(select hashtextextended(of_tenant::text || ' ' || term, 0) from unnest(of_terms) as term)
-$$;
-
--- The milliseconds of a UUIDv7.
-create function uuid_ms(id uuid) returns bigint language sql immutable strict as $$
-  select ('x' || lpad(left(replace(id::text, '-', ''), 12), 16, '0'))::bit(64)::bigint
-$$;
-
-create function uuid_at_ms(ms bigint) returns uuid language sql immutable strict as $$
-  select (lpad(to_hex(greatest(ms, 0)), 12, '0') || repeat('0', 20))::uuid
-$$;
-
--- One row per run. `terms` has the terms of the run, and the periods in which its id was made: an index of arrays has no
--- order, so a search asks for the newest periods first. A run is indexed when it is accepted and when it has ended.
+-- One row per run. `terms` has the terms of the run, and the periods in which its id was made: an index of arrays has
+-- no order, so a search asks for the newest periods first. A run is indexed when it is accepted and when it has ended.
 -- The row of a deleted run stays without terms: a duty that has read the run before the deletion inserts nothing.
 create table run_index (
   run_id uuid primary key,
@@ -29,15 +16,14 @@ create table run_index (
   terms bigint[] not null
 ) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.02,
   autovacuum_analyze_scale_factor = 0.02);
+comment on table run_index is
+  'The index of runs: hashes of the words of the prompt, the field values and the periods of each run.';
 
 -- Open runs are not in it: they are few, and each would be inserted twice. Every search reads the whole list of pending
 -- entries, so it is kept short.
 create index run_index_terms on run_index using gin (terms) with (gin_pending_list_limit = 128) where not is_open;
-create index run_index_open on run_index (tenant_id, run_id) where is_open;
 
--- Arrays cannot be looked up below row-level security, because their operators could report values in errors. The
--- functions below that search run with the rights of the owner, and only for the tenant of the statement.
-create policy owner_access on run_index for select to current_user using (true);
+create index run_index_open on run_index (tenant_id, run_id) where is_open;
 
 -- Runs by month of acceptance (UTC) for each hashed term that is not a word. The empty term counts all runs.
 create table run_counts (
@@ -47,6 +33,8 @@ create table run_counts (
   runs bigint not null,
   primary key (tenant_id, term, month)
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
+comment on table run_counts is
+  'Number of runs of each tenant by term and month.';
 
 -- The position of the duty in the event log; null before its first turn. Runs below `backfill_before` were accepted
 -- before that turn and are not indexed yet; null when all of them are.
@@ -56,19 +44,30 @@ create table run_index_position (
   seq bigint,
   backfill_before uuid
 );
+comment on table run_index_position is
+  'How far the event log and older runs are indexed.';
+
 insert into run_index_position (backfill_before) values ('ffffffff-ffff-ffff-ffff-ffffffffffff');
-grant select on run_index_position to gesso_app;
+
+-- Stars and tags, as a sorted list of runs per star or tag: they change at any time, and one search often has them all.
+create table marked_runs (
+  tenant_id uuid not null,
+  term text collate "C" not null,
+  run_id uuid not null,
+  primary key (tenant_id, term, run_id)
+);
+comment on table marked_runs is
+  'The index of stars and tags.';
+
+create function term_hashes(of_tenant uuid, of_terms text[]) returns bigint[] language sql immutable as $$
+  select array(select hashtextextended(of_tenant::text || ' ' || term, 0) from unnest(of_terms) as term)
+$$;
 
 -- Periods of 1 minute, 35 minutes, 19 hours and 25 days, as powers of two in milliseconds.
 create function run_period_shifts() returns integer[] language sql immutable as $$ select array[16, 21, 26, 31] $$;
 
 create function period_hash(of_tenant uuid, shift integer, period bigint) returns bigint language sql immutable as $$
   select hashtextextended(of_tenant::text || ' period:' || shift || ':' || period, 0)
-$$;
-
--- The periods of a run.
-create function run_periods(of_tenant uuid, of_run uuid) returns bigint[] language sql immutable as $$
-  select array(select period_hash(of_tenant, shift, uuid_ms(of_run) >> shift) from unnest(run_period_shifts()) as shift)
 $$;
 
 -- Periods that cover a time, of the shortest kind of which a few are enough.
@@ -84,8 +83,8 @@ begin
     select period_hash(of_tenant, shift, period) from generate_series(from_ms >> shift, to_ms >> shift) as period);
 end $$;
 
--- Inserts the terms of runs, and counts those that are new. A run that was deleted meanwhile is skipped, and an ended run
--- stays as it is. Returns the number of rows that were inserted or changed.
+-- Inserts the terms of runs, and counts those that are new. A run that was deleted meanwhile is skipped, and an ended
+-- run stays as it is. Returns the number of rows that were inserted or changed.
 create function index_runs(batch jsonb) returns integer language plpgsql as $$
 declare
   stored_runs integer;
@@ -189,9 +188,10 @@ begin
   return 0;
 end $$;
 
--- The newest runs below `before` that have all the terms. Looks up the newest 1,000 runs, then ten times as many, and so
--- on while it finds too few. `max_entries` limits how many runs of the rarest term are read: two common terms that are
--- never together end the search early. `next_before` is where a later call continues, null if there is nothing older.
+-- The newest runs below `before` that have all the terms. Looks up the newest 1,000 runs, then ten times as many, and
+-- so on while it finds too few. `max_entries` limits how many runs of the rarest term are read: two common terms that
+-- are never together end the search early. `next_before` is where a later call continues, null if there is nothing
+-- older.
 create function search_runs(of_tenant uuid, of_terms text[], before uuid, lowest uuid, most integer,
   max_entries integer, out run_ids uuid[], out next_before uuid, out lookups integer) language plpgsql stable as $$
 declare
@@ -253,14 +253,6 @@ begin
   end loop;
 end $$;
 
--- Stars and tags, as a sorted list of runs per star or tag: they change at any time, and one search often has them all.
-create table marked_runs (
-  tenant_id uuid not null,
-  term text collate "C" not null,
-  run_id uuid not null,
-  primary key (tenant_id, term, run_id)
-);
-
 create function store_marked_run() returns trigger language plpgsql as $$
 begin
   if tg_op <> 'INSERT' then
@@ -274,12 +266,8 @@ begin
   end if;
   return null;
 end $$;
-
--- The trigger locks the table, so no change is missed between it and the copy.
-create trigger store_marked_run after insert or update or delete on run_marks
-  for each row execute function store_marked_run();
-insert into marked_runs (tenant_id, term, run_id)
-select tenant_id, term, run_id from run_marks, unnest(mark_terms(starred, tags)) as term;
+comment on function store_marked_run is
+  'Keeps marked_runs equal to the stars and tags.';
 
 create function run_has_all_terms(of_tenant uuid, of_terms text[], of_marks text[], of_run uuid) returns boolean
 language plpgsql stable as $$
@@ -345,16 +333,24 @@ begin
   on conflict (tenant_id, term, month) do update set runs = counts.runs + excluded.runs;
   return null;
 end $$;
+comment on function clear_run_index is
+  'Removes the terms of a deleted run from the index and from the counts.';
 
-create trigger clear_run_index after update of deleted_at on runs for each row
-  when (old.deleted_at is null and new.deleted_at is not null)
-  execute function clear_run_index();
-
--- Archived tombstones, and tenants that the previous version deletes.
+-- Rows are removed when the archive has the run and nothing refers to it.
 create function remove_run_index() returns trigger language plpgsql as $$
 begin
   delete from run_index where run_id = old.run_id;
   return null;
 end $$;
+comment on function remove_run_index is
+  'Removes the row of the index with the row of the run.';
+
+create trigger clear_run_index after update of deleted_at on runs for each row
+  when (old.deleted_at is null and new.deleted_at is not null)
+  execute function clear_run_index();
 
 create trigger remove_run_index after delete on runs for each row execute function remove_run_index();
+
+-- The trigger locks the table, so no change is missed between it and the copy.
+create trigger store_marked_run after insert or update or delete on run_marks
+  for each row execute function store_marked_run();
