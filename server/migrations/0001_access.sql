@@ -90,7 +90,6 @@ comment on table api_keys is
   'API keys as digests. holder_ids are the keys above it, whose limits count its use, too.';
 create index api_keys_by_tenant on api_keys (tenant_id, key_id);
 create index api_keys_by_holder on api_keys using gin (holder_ids);
-create index api_keys_by_replacement on api_keys (replaced_by) where replaced_by is not null;
 
 -- One row per session in a browser, until it ends or expires. Only the digest of the cookie's value is stored. A
 -- session that came from a key has the rights of the key, and ends with it; one that came from an identity provider has

@@ -368,28 +368,13 @@ create table idempotency_keys (
   created_at timestamptz not null default now(),
   -- Whose key it is: an API key with those that it replaced, a user, or an end user. The fingerprint of
   -- `client_requests` contains the same.
-  caller_id uuid not null default '00000000-0000-0000-0000-000000000000'
+  caller_id uuid not null,
+  primary key (tenant_id, key, caller_id)
 ) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.02,
   autovacuum_analyze_scale_factor = 0.02);
 comment on table idempotency_keys is
   'Idempotency keys of creating requests with their fingerprint and the resource that they created.';
 create index idempotency_keys_by_age on idempotency_keys (created_at);
-create unique index idempotency_keys_by_caller on idempotency_keys (tenant_id, key, caller_id);
-
--- A program of the previous version knows no callers. Without this trigger, a request whose response was lost would be
--- accepted, and paid, once more if its repetition reaches such a program during an upgrade.
-create function keep_idempotency_key_taken() returns trigger language plpgsql as $$
-begin
-  if exists (select from idempotency_keys where tenant_id = new.tenant_id and key = new.key) then
-    return null;
-  end if;
-  return new;
-end $$;
-comment on function keep_idempotency_key_taken is
-  'Keeps a key taken for programs of the previous version, which know no callers.';
-
-create trigger keep_idempotency_key_taken before insert on idempotency_keys for each row
-  when (new.caller_id = '00000000-0000-0000-0000-000000000000') execute function keep_idempotency_key_taken();
 
 -- One row per request of such a client, for 15 minutes. A request that repeats an earlier one takes over its
 -- idempotency key; the earlier one is then `joined`, so that each request is repeated at most once.

@@ -101,10 +101,7 @@ comment on function limit_tenant_outbox is
   'Lets the role of a tenant only ask for the deletion of the own files. All other work comes from background duties.';
 
 create trigger limit_tenant_outbox before insert on outbox for each row
-  when (current_user = 'gesso_app') execute function limit_tenant_outbox();
-
-create trigger limit_outbox_of_end_users before insert on outbox for each row
-  when (current_user = 'gesso_end_user') execute function limit_tenant_outbox();
+  when (current_user in ('gesso_app', 'gesso_end_user')) execute function limit_tenant_outbox();
 
 -- One row: the marker stored in the engine. An engine without this marker has lost its journal.
 create table engine_incarnation (

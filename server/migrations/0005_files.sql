@@ -89,16 +89,10 @@ comment on function limit_asset_key is
   'Lets the application store files only below the prefix of their own tenant.';
 
 create trigger limit_asset_key before insert or update of storage_key on assets for each row
-  when (current_user = 'gesso_app') execute function limit_asset_key();
+  when (current_user in ('gesso_app', 'gesso_end_user')) execute function limit_asset_key();
 
 create trigger limit_derived_asset_key before update of tenant_id, run_id, sha256 on assets for each row
-  when (current_user = 'gesso_app') execute function limit_asset_key();
-
-create trigger limit_asset_key_of_end_users before insert or update of storage_key on assets for each row
-  when (current_user = 'gesso_end_user') execute function limit_asset_key();
-
-create trigger limit_derived_asset_key_of_end_users before update of tenant_id, run_id, sha256 on assets for each row
-  when (current_user = 'gesso_end_user') execute function limit_asset_key();
+  when (current_user in ('gesso_app', 'gesso_end_user')) execute function limit_asset_key();
 
 -- Stored bytes and files of each tenant: the sums over its rows of `assets` without `deleted_at`. Triggers change a row
 -- in the transaction that changes the assets, so every writer is counted.

@@ -66,12 +66,7 @@ comment on function forbid_lora_name_changes is
   'Refuses changes of the name of a LoRA and of its owner.';
 
 create trigger forbid_lora_name_changes before update on lora_names for each row
-  when (old.* is distinct from new.* and current_user = 'gesso_app')
-  execute function forbid_lora_name_changes();
-
--- What `gesso_app` may write, `gesso_end_user` may write too. The conditions of the first triggers name the role.
-create trigger forbid_lora_name_changes_by_end_users before update on lora_names for each row
-  when (old.* is distinct from new.* and current_user = 'gesso_end_user')
+  when (old.* is distinct from new.* and current_user in ('gesso_app', 'gesso_end_user'))
   execute function forbid_lora_name_changes();
 
 -- A custom model belongs to the tenant that registered it. Other tenants and users see it by its visibility or by a

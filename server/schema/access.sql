@@ -58,7 +58,6 @@ create table api_keys (
   FOREIGN KEY (tenant_id, user_id) REFERENCES members(tenant_id, user_id)
 );
 CREATE INDEX api_keys_by_holder ON api_keys USING gin (holder_ids);
-CREATE INDEX api_keys_by_replacement ON api_keys USING btree (replaced_by) WHERE (replaced_by IS NOT NULL);
 CREATE INDEX api_keys_by_tenant ON api_keys USING btree (tenant_id, key_id);
 CREATE TRIGGER sync_budget_limits AFTER INSERT OR UPDATE OF limits ON api_keys FOR EACH ROW EXECUTE FUNCTION sync_budget_limits();
 

@@ -22,10 +22,8 @@ create table assets (
 );
 CREATE INDEX assets_by_fingerprint ON assets USING btree (tenant_id, fingerprint) WHERE (fingerprint IS NOT NULL);
 CREATE INDEX assets_by_run ON assets USING btree (run_id);
-CREATE TRIGGER limit_asset_key BEFORE INSERT OR UPDATE OF storage_key ON assets FOR EACH ROW WHEN ((CURRENT_USER = 'gesso_app'::name)) EXECUTE FUNCTION limit_asset_key();
-CREATE TRIGGER limit_asset_key_of_end_users BEFORE INSERT OR UPDATE OF storage_key ON assets FOR EACH ROW WHEN ((CURRENT_USER = 'gesso_end_user'::name)) EXECUTE FUNCTION limit_asset_key();
-CREATE TRIGGER limit_derived_asset_key BEFORE UPDATE OF tenant_id, run_id, sha256 ON assets FOR EACH ROW WHEN ((CURRENT_USER = 'gesso_app'::name)) EXECUTE FUNCTION limit_asset_key();
-CREATE TRIGGER limit_derived_asset_key_of_end_users BEFORE UPDATE OF tenant_id, run_id, sha256 ON assets FOR EACH ROW WHEN ((CURRENT_USER = 'gesso_end_user'::name)) EXECUTE FUNCTION limit_asset_key();
+CREATE TRIGGER limit_asset_key BEFORE INSERT OR UPDATE OF storage_key ON assets FOR EACH ROW WHEN ((CURRENT_USER = ANY (ARRAY['gesso_app'::name, 'gesso_end_user'::name]))) EXECUTE FUNCTION limit_asset_key();
+CREATE TRIGGER limit_derived_asset_key BEFORE UPDATE OF tenant_id, run_id, sha256 ON assets FOR EACH ROW WHEN ((CURRENT_USER = ANY (ARRAY['gesso_app'::name, 'gesso_end_user'::name]))) EXECUTE FUNCTION limit_asset_key();
 CREATE TRIGGER count_changed_files AFTER UPDATE ON assets REFERENCING OLD TABLE AS removed NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION count_stored_files();
 CREATE TRIGGER count_deleted_files AFTER DELETE ON assets REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION count_stored_files();
 CREATE TRIGGER count_inserted_files AFTER INSERT ON assets REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION count_stored_files();

@@ -108,8 +108,7 @@ create table lora_names (
   created_at timestamp with time zone not null default now(),
   PRIMARY KEY (lora_name)
 );
-CREATE TRIGGER forbid_lora_name_changes BEFORE UPDATE ON lora_names FOR EACH ROW WHEN (((old.* IS DISTINCT FROM new.*) AND (CURRENT_USER = 'gesso_app'::name))) EXECUTE FUNCTION forbid_lora_name_changes();
-CREATE TRIGGER forbid_lora_name_changes_by_end_users BEFORE UPDATE ON lora_names FOR EACH ROW WHEN (((old.* IS DISTINCT FROM new.*) AND (CURRENT_USER = 'gesso_end_user'::name))) EXECUTE FUNCTION forbid_lora_name_changes();
+CREATE TRIGGER forbid_lora_name_changes BEFORE UPDATE ON lora_names FOR EACH ROW WHEN (((old.* IS DISTINCT FROM new.*) AND (CURRENT_USER = ANY (ARRAY['gesso_app'::name, 'gesso_end_user'::name])))) EXECUTE FUNCTION forbid_lora_name_changes();
 
 -- Stars and tags that users put on runs.
 create table run_marks (

@@ -205,12 +205,11 @@ create table idempotency_keys (
   resource_kind text not null,
   resource_id uuid not null,
   created_at timestamp with time zone not null default now(),
-  caller_id uuid not null default '00000000-0000-0000-0000-000000000000'::uuid,
+  caller_id uuid not null,
+  PRIMARY KEY (tenant_id, key, caller_id),
   CHECK ((resource_kind = ANY (ARRAY['run'::text, 'prompt'::text, 'custom_model'::text, 'model_grant'::text, 'api_key'::text, 'tenant'::text, 'webhook'::text, 'credit'::text])))
 );
 CREATE INDEX idempotency_keys_by_age ON idempotency_keys USING btree (created_at);
-CREATE UNIQUE INDEX idempotency_keys_by_caller ON idempotency_keys USING btree (tenant_id, key, caller_id);
-CREATE TRIGGER keep_idempotency_key_taken BEFORE INSERT ON idempotency_keys FOR EACH ROW WHEN ((new.caller_id = '00000000-0000-0000-0000-000000000000'::uuid)) EXECUTE FUNCTION keep_idempotency_key_taken();
 
 -- Recent requests of clients that send no idempotency key, so that their repetitions are joined.
 create table client_requests (
@@ -406,17 +405,6 @@ begin
     at_ms := counted.start_ms;
   end loop;
   return 0;
-end $function$;
-
-CREATE OR REPLACE FUNCTION keep_idempotency_key_taken()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  if exists (select from idempotency_keys where tenant_id = new.tenant_id and key = new.key) then
-    return null;
-  end if;
-  return new;
 end $function$;
 
 CREATE OR REPLACE FUNCTION reached_open_run_limit(of_tenant uuid, tenant_most integer, holders uuid[], most integer[])

@@ -71,8 +71,7 @@ create table outbox (
   PRIMARY KEY (outbox_id)
 );
 CREATE INDEX outbox_due ON outbox USING btree (due_at);
-CREATE TRIGGER limit_outbox_of_end_users BEFORE INSERT ON outbox FOR EACH ROW WHEN ((CURRENT_USER = 'gesso_end_user'::name)) EXECUTE FUNCTION limit_tenant_outbox();
-CREATE TRIGGER limit_tenant_outbox BEFORE INSERT ON outbox FOR EACH ROW WHEN ((CURRENT_USER = 'gesso_app'::name)) EXECUTE FUNCTION limit_tenant_outbox();
+CREATE TRIGGER limit_tenant_outbox BEFORE INSERT ON outbox FOR EACH ROW WHEN ((CURRENT_USER = ANY (ARRAY['gesso_app'::name, 'gesso_end_user'::name]))) EXECUTE FUNCTION limit_tenant_outbox();
 
 -- The marker of the engine. Another one means that the engine has lost its journal.
 create table engine_incarnation (

@@ -8,9 +8,6 @@ import type { ResourceKind } from "./typed-columns.ts";
 /** `caller_id`: whose key it is. Two callers of a tenant may use the same key. */
 export type NewIdempotencyKey = { key: string; fingerprint: Buffer; caller_id: string };
 
-/** The caller of rows that programs before migration 0047 wrote. */
-export const NO_CALLER = "00000000-0000-0000-0000-000000000000";
-
 type IdempotencyKeySql = {
   kind: ResourceKind;
   /** SQL expression for the id of the new resource. */
@@ -34,7 +31,7 @@ export const insertIdempotencyKeySql = ({
 }: IdempotencyKeySql) =>
   `idempotency as (
      insert into idempotency_keys (tenant_id, key, fingerprint, resource_kind, resource_id, caller_id)
-     select ${tenant}, :idempotency_key?, :fingerprint?, '${kind}', ${resource}, :caller_id
+     select ${tenant}, :idempotency_key?, :fingerprint?, '${kind}', ${resource}, :caller_id?
      ${from ? `from ${from}` : ""}
      where :idempotency_key?::text is not null and ${when}
      on conflict do nothing returning resource_id
@@ -46,41 +43,24 @@ export const IDEMPOTENCY_KEY_IS_FREE = "(:idempotency_key?::text is null or exis
 export const idempotencyParameters = (idempotency: NewIdempotencyKey | undefined) => ({
   idempotency_key: idempotency?.key,
   fingerprint: idempotency?.fingerprint,
-  caller_id: idempotency?.caller_id ?? NO_CALLER,
+  caller_id: idempotency?.caller_id,
 });
 
 export type IdempotencyKeyRow = { fingerprint: Buffer; resource_kind: ResourceKind; resource_id: string };
 
-/**
- * Rows of programs before migration 0047 have no caller. One that stands for a run belongs to whom the run says: its
- * user, and with an API key the key, whichever of its rotations. One that stands for something else belongs to every
- * caller of the tenant, as it did.
- */
 const FIND = statement(
   "idempotency_keys.find",
   `select fingerprint, resource_kind, resource_id from idempotency_keys
-   where tenant_id = :tenant_id and key = :key and (caller_id = :caller_id or (caller_id = '${NO_CALLER}'
-     and not exists (
-       select from runs where resource_kind = 'run' and run_id = resource_id and not (
-         user_id = :user_id and (:first_key_id?::uuid is null or key_id is null or key_id in (
-           with recursive rotations as (
-             select api_keys.key_id, replaced_by from api_keys where api_keys.key_id = :first_key_id?
-             union all
-             select api_keys.key_id, api_keys.replaced_by from api_keys join rotations
-               on api_keys.key_id = rotations.replaced_by
-           )
-           select rotations.key_id from rotations))))))
-   order by caller_id = '${NO_CALLER}' limit 1`,
+   where tenant_id = :tenant_id and key = :key and caller_id = :caller_id`,
 );
 
-/** `first_key_id`: the key of the caller, or the first one that it replaced. Null for callers without a key. */
-export type KeyOwner = { tenant_id: string; user_id: string; caller_id: string; first_key_id: string | null };
+export type KeyOwner = { tenant_id: string; caller_id: string };
 
 export async function findIdempotencyKey(
   db: Database,
-  { tenant_id, user_id, caller_id, first_key_id }: KeyOwner,
+  { tenant_id, caller_id }: KeyOwner,
   key: string,
 ): Promise<IdempotencyKeyRow | undefined> {
-  const [row] = await db.execute(FIND, { tenant_id, user_id, caller_id, first_key_id, key });
+  const [row] = await db.execute(FIND, { tenant_id, caller_id, key });
   return row;
 }

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { startTestDatabase, type TestDatabase } from "../../test/support/test-database.ts";
 import { deletePromptRow, findPrompt, insertPrompt, type PromptRow } from "../db/library/prompts.ts";
 import { Fault } from "../faults/faults.ts";
-import { createOnce, type IdempotencyContext, type IdempotentCreation, identifyRequest } from "./create-once.ts";
+import { createOnce, type IdempotencyContext, type IdempotentCreation } from "./create-once.ts";
 
 let base: TestDatabase;
 beforeAll(async () => {
@@ -204,94 +204,5 @@ describe("a key", () => {
     const [first, second] = [await create(contexts[0]!), await create(contexts[1]!)];
     expect(second).toEqual(first);
     expect(contexts[1]!.onReplay).toHaveBeenCalledTimes(1);
-  });
-});
-
-describe("a key that an earlier version stored, without its caller", () => {
-  const storedKey = async (kind: string, resourceId: string) => {
-    const context = newContext();
-    const { fingerprint } = identifyRequest(context, { ...promptCreation(context, "one") }).idempotency!;
-    await base.db.query(
-      "test.old_key",
-      `insert into idempotency_keys (tenant_id, key, fingerprint, resource_kind, resource_id) values ($1, 'key', $2, $3, $4)`,
-      [context.caller.tenant_id, fingerprint, kind, resourceId],
-    );
-    return context;
-  };
-  const insertRun = (runId: string, { tenant_id }: { tenant_id: string }, keyId: string | null) =>
-    base.db.query(
-      "test.old_run",
-      `insert into runs (run_id, tenant_id, user_id, key_id, operation, run_type, inputs, plan, root_run_id)
-       values ($1, $2, 'u', $3, 'images.generate', 'image-generation', '{}', '[]', $1)`,
-      [runId, tenant_id, keyId],
-    );
-  const insertKey = (keyId: string, { tenant_id }: { tenant_id: string }, replacedBy: string | null) =>
-    base.db.query(
-      "test.rotated_key",
-      `insert into api_keys (key_id, tenant_id, user_id, name, digest, hint, scopes, replaced_by)
-       values ($1, $2, 'u', 'k', $3, 'x', '{*}', $4)`,
-      [keyId, tenant_id, Buffer.from(keyId), replacedBy],
-    );
-  const replayed = (context: IdempotencyContext) =>
-    identifyRequest(context, { ...promptCreation(context, "one"), kind: "run", find: async (id) => ({ id }) as never })
-      .findReplay()
-      .then((found) => (found as { id: string } | undefined)?.id);
-
-  it("is found by the API key that made the run, by those that replaced it, and by no other", async () => {
-    const runId = v7();
-    const context = await storedKey("run", runId);
-    const { caller } = context;
-    const [first, second, third] = [caller.key_id!, v7(), v7()];
-    await base.db.query("test.old_tenant", "insert into tenants (tenant_id, name) values ($1, 't')", [
-      caller.tenant_id,
-    ]);
-    await base.db.query("test.old_member", "insert into members (tenant_id, user_id, role) values ($1, 'u', 'owner')", [
-      caller.tenant_id,
-    ]);
-    await insertKey(third, caller, null);
-    await insertKey(second, caller, third);
-    await insertKey(first, caller, second);
-    await insertRun(runId, caller, second);
-    const callers = [
-      {},
-      { key_id: second, holder_id: first },
-      { key_id: third, holder_id: first },
-      { key_id: v7() },
-      { user_id: "another", key_id: null },
-    ];
-    expect(await Promise.all(callers.map((each) => replayed({ ...context, caller: { ...caller, ...each } })))).toEqual([
-      ...[runId, runId, runId, undefined, undefined],
-    ]);
-  });
-
-  it("is found by the user if the run says no key", async () => {
-    const runId = v7();
-    const context = await storedKey("run", runId);
-    await insertRun(runId, context.caller, null);
-    const asUser = { ...context, caller: { ...context.caller, key_id: null } };
-    expect(await replayed(asUser)).toBe(runId);
-    expect(await replayed({ ...asUser, caller: { ...asUser.caller, user_id: "another" } })).toBeUndefined();
-  });
-
-  it("is not stored where a newer version runs already and stored the key with its caller", async () => {
-    const context = newContext();
-    const made = await createPrompt(context, "one");
-    const stored = await base.db.query(
-      "test.old_retry",
-      `insert into idempotency_keys (tenant_id, key, fingerprint, resource_kind, resource_id)
-       values ($1, 'key', '', 'prompt', $2) on conflict do nothing returning resource_id`,
-      [context.caller.tenant_id, v7()],
-    );
-    expect(stored).toEqual([]);
-    expect(await createPrompt(context, "one")).toEqual(made);
-  });
-
-  it("is found by the whole tenant if it stands for something that does not say who made it", async () => {
-    const promptId = v7();
-    const context = await storedKey("prompt", promptId);
-    const find = vi.fn(async () => ({ prompt_id: promptId }) as PromptRow);
-    expect(await createPrompt({ ...context, caller: { ...context.caller, key_id: v7() } }, "one", { find })).toEqual({
-      prompt_id: promptId,
-    });
   });
 });

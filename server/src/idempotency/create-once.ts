@@ -4,7 +4,7 @@ import type { Database } from "../db/connect.ts";
 import { findIdempotencyKey, type NewIdempotencyKey } from "../db/idempotency-keys.ts";
 import type { ResourceKind } from "../db/typed-columns.ts";
 import { Fault, type FaultCode } from "../faults/faults.ts";
-import { findFirstKeyId, type IdempotencyCaller, identifyCaller } from "./caller-id.ts";
+import { type IdempotencyCaller, identifyCaller } from "./caller-id.ts";
 import { fingerprintRequest } from "./fingerprint.ts";
 
 export type IdempotencyContext = {
@@ -54,7 +54,7 @@ export function identifyRequest<Resource>(
   if (key === undefined) return { idempotency: undefined, findReplay: async () => undefined };
   const fingerprint = fingerprintRequest(operation, input);
   const caller_id = identifyCaller(caller);
-  const owner = { ...caller, caller_id, first_key_id: findFirstKeyId(caller) };
+  const owner = { tenant_id: caller.tenant_id, caller_id };
   const findReplay = async () => {
     const storedKey = await findIdempotencyKey(database, owner, key);
     if (!storedKey) return undefined;

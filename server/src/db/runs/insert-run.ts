@@ -4,7 +4,7 @@ import { Fault } from "../../faults/faults.ts";
 import type { ResourceOwner } from "../access/caller.ts";
 import type { Database } from "../connect.ts";
 import { gather } from "../gather.ts";
-import { type NewIdempotencyKey, NO_CALLER } from "../idempotency-keys.ts";
+import type { NewIdempotencyKey } from "../idempotency-keys.ts";
 import { type BudgetLimitKind, budgetHolders, describeLimitOwner, toBudgetFault } from "../money/budgets.ts";
 import { statement } from "../statement.ts";
 import type { SealedSecret } from "../webhooks/secrets.ts";
@@ -105,7 +105,7 @@ const INSERT = statement(
      from given, admission where reached is null and open_limit_of is null and has_free_storage
    ), idempotency as (
      insert into idempotency_keys (tenant_id, key, fingerprint, resource_kind, resource_id, caller_id)
-     select :tenant_id, idempotency_key, fingerprint, 'run', run_id, :caller_id from admitted
+     select :tenant_id, idempotency_key, fingerprint, 'run', run_id, :caller_id? from admitted
      where idempotency_key is not null order by idempotency_key
      on conflict do nothing returning resource_id
    ), accepted as (
@@ -171,7 +171,7 @@ async function insertAll(db: Database, runs: NewRun[]): Promise<Outcome[]> {
   const rows = await db.execute(INSERT, {
     tenant_id: first.tenant_id,
     key_id: first.key_id,
-    caller_id: first.idempotency?.caller_id ?? NO_CALLER,
+    caller_id: first.idempotency?.caller_id,
     budget_holders: budgetHolders(first),
     amount: first.estimate == null ? null : runs.reduce((sum, { estimate }) => sum + estimate!, 0),
     tenant_open_limit: lessOthers(first.openRunLimits?.tenant, others),
