@@ -35,7 +35,7 @@ const READS_THE_CLOCK = below(
 const NAMES_THE_SYSTEM_CLOCK = below(
   ...[SYSTEM_CLOCK, "server/src/compose.ts", "server/src/roles/", "server/src/db/connect.ts"],
   ...[
-    "server/src/db/migrate.ts",
+    "server/src/db/migrations/migrate.ts",
     "server/src/files/storage/s3-client.ts",
     "server/src/outbound/",
     "server/src/files/images/",

@@ -1,5 +1,5 @@
 // Checks that every migration after the baseline can be applied while processes of the previous version run.
-import { readMigrations } from "../server/src/db/migration-files.ts";
+import { readMigrations } from "../server/src/db/migrations/migration-files.ts";
 import { lintMigration } from "./lint-migration.ts";
 
 const migrations = await readMigrations();

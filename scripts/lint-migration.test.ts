@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseMigration } from "../server/src/db/migration-files.ts";
+import { parseMigration } from "../server/src/db/migrations/migration-files.ts";
 import { lintMigration } from "./lint-migration.ts";
 
 const lint = (kind: "expand" | "contract since 0900", sql: string) =>

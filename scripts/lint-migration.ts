@@ -1,7 +1,7 @@
 // Finds statements of a migration that break processes of the previous version, or that hold a lock on an existing
 // table for longer than a moment. Only statements known to be safe pass. Tables that the file creates are free.
 import { parse } from "libpg-query";
-import type { Migration } from "../server/src/db/migration-files.ts";
+import type { Migration } from "../server/src/db/migrations/migration-files.ts";
 
 /** One node of PostgreSQL's parse tree. */
 type SqlNode = Record<string, unknown>;

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort, startPostgres } from "@gesso/dev/components";
 import pg from "pg";
-import { migrate } from "../../server/src/db/migrate.ts";
+import { migrate } from "../../server/src/db/migrations/migrate.ts";
 import { type CompiledStatement, registeredStatements } from "../../server/src/db/statement.ts";
 import { type DescribedColumn, describeStatement } from "./describe-statement.ts";
 import { generateSchema, sqlOf } from "./schema.ts";

@@ -1,16 +1,16 @@
 // The composition root: builds every capability from the configuration, once per process.
 import { resolve } from "node:path";
 import { v7 } from "uuid";
-import { createAccessTokens } from "./access/access-tokens.ts";
 import { createApiKeyLookup } from "./access/api-key-lookup.ts";
 import { createAuthenticator } from "./access/authentication.ts";
-import { createConsoleLogin } from "./access/console-login.ts";
-import { createConsoleSessions } from "./access/console-sessions.ts";
 import { createCursorSigner } from "./access/cursors.ts";
-import { createIssuers, listCliIssuers } from "./access/issuers.ts";
-import { createSessionLookup } from "./access/session-lookup.ts";
-import { createSignInLimit } from "./access/sign-in-limit.ts";
-import { createUnknownKeyLimit } from "./access/unknown-key-limit.ts";
+import { createUnknownKeyLimit } from "./access/limits/unknown-key-limit.ts";
+import { createConsoleLogin } from "./access/sign-in/console-login.ts";
+import { createConsoleSessions } from "./access/sign-in/console-sessions.ts";
+import { createSessionLookup } from "./access/sign-in/session-lookup.ts";
+import { createSignInLimit } from "./access/sign-in/sign-in-limit.ts";
+import { createAccessTokens } from "./access/tokens/access-tokens.ts";
+import { createIssuers, listCliIssuers } from "./access/tokens/issuers.ts";
 import { createAuditSeal } from "./db/access/audit-seal.ts";
 import { createKeyDerivation } from "./db/access/derive-keys.ts";
 import type { Database } from "./db/connect.ts";

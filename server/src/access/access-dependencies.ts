@@ -1,7 +1,7 @@
 // What operations on tenants, members, keys and tokens use. Each names the members that it needs.
 import type { Database } from "../db/connect.ts";
 import type { Clock, Ids } from "../runtime/clock.ts";
-import type { AccessTokens } from "./access-tokens.ts";
+import type { AccessTokens } from "./tokens/access-tokens.ts";
 
 export type AccessDependencies = {
   /** Not scoped to a tenant; for operations of the operator, and for the archive of a tenant. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { generateApiKey, hashApiKey } from "./api-key.ts";
 import type { ApiKeyLookup } from "./api-key-lookup.ts";
 import { AccessEnv, createAuthenticator } from "./authentication.ts";
-import { createUnknownKeyLimit } from "./unknown-key-limit.ts";
+import { createUnknownKeyLimit } from "./limits/unknown-key-limit.ts";
 
 const credentials = (key: string, address: string) => ({
   headers: new Headers({ "x-api-key": key }),

@@ -2,12 +2,12 @@
 import { z } from "zod";
 import type { Caller } from "../db/access/caller.ts";
 import { Fault } from "../faults/faults.ts";
-import { type AccessTokens, OWN_ISSUER } from "./access-tokens.ts";
 import { hashApiKey, hasValidApiKeySyntax } from "./api-key.ts";
 import type { ApiKeyLookup } from "./api-key-lookup.ts";
-import { type Issuers, IssuersEnv } from "./issuers.ts";
-import { looksLikeJwt, parseUnverifiedToken } from "./token-syntax.ts";
-import type { UnknownKeyLimit } from "./unknown-key-limit.ts";
+import type { UnknownKeyLimit } from "./limits/unknown-key-limit.ts";
+import { type AccessTokens, OWN_ISSUER } from "./tokens/access-tokens.ts";
+import { type Issuers, IssuersEnv } from "./tokens/issuers.ts";
+import { looksLikeJwt, parseUnverifiedToken } from "./tokens/token-syntax.ts";
 
 export const AccessEnv = z.object({
   GESSO_API_KEY: z

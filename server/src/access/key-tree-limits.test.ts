@@ -15,7 +15,7 @@ import { Fault } from "../faults/faults.ts";
 import { hashApiKey } from "./api-key.ts";
 import { createApiKeyLookup } from "./api-key-lookup.ts";
 import { createCursorSigner } from "./cursors.ts";
-import { createRateLimiter, RateLimitEnv } from "./rate-limit.ts";
+import { createRateLimiter, RateLimitEnv } from "./limits/rate-limit.ts";
 
 const ROUNDS = Number(process.env.KEY_TREE_ROUNDS ?? 3);
 const CALLERS = 64;

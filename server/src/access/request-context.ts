@@ -2,7 +2,7 @@
 // created from it, so they cannot reach the data of another tenant.
 import type { Caller } from "../db/access/caller.ts";
 import type { Database } from "../db/connect.ts";
-import type { StorageLimits } from "../db/runs/storage-usage.ts";
+import type { StorageLimits } from "../db/files/storage-usage.ts";
 import type { CursorSigner } from "./cursors.ts";
 
 /** The rows that the caller may see: those of its tenant, and of its runs, with a token, only those of its end user. */

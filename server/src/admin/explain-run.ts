@@ -1,10 +1,11 @@
 // Explains a run of any tenant: what the database and the engine know about it, and what that means. The engine may be
 // down: the explanation then says so. Each reading leaves an audit entry in the log of the run's tenant.
+
 import type { RequestContext } from "../access/request-context.ts";
 import type { Invocation, OpenState, RunExplanation } from "../contract/schemas/admin.ts";
 import { type RunFacts, readRunFacts } from "../db/admin/explain-run.ts";
 import { insertOperatorEntry } from "../db/admin/operator-entries.ts";
-import { QUARANTINE_DEADLINE } from "../db/runs/open-runs.ts";
+import { QUARANTINE_DEADLINE } from "../db/run-claims.ts";
 import type { OpenSnapshot } from "../db/snapshot.ts";
 import { Fault } from "../faults/faults.ts";
 import type { Clock } from "../runtime/clock.ts";

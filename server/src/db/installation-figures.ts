@@ -1,7 +1,8 @@
 // Figures over the whole installation for metrics, in one statement. It reads open work only: its cost grows with what
 // waits, never with history.
+
 import type { Database } from "./connect.ts";
-import { QUARANTINE_DEADLINE } from "./runs/open-runs.ts";
+import { QUARANTINE_DEADLINE } from "./run-claims.ts";
 import { statement } from "./statement.ts";
 
 export type InstallationFigures = {

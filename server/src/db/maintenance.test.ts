@@ -20,8 +20,8 @@ const MANY_ROWS = 60_000;
 const FEW_ROWS = 6000;
 
 const INSERT_EXPIRED = {
-  idempotency_keys: `insert into idempotency_keys (tenant_id, key, fingerprint, resource_kind, resource_id, created_at)
-    select $1, n::text, '', 'run', $1, now() - interval '8 days' from generate_series(1, $2::int) as n`,
+  idempotency_keys: `insert into idempotency_keys (tenant_id, key, fingerprint, resource_kind, resource_id, caller_id, created_at)
+    select $1, n::text, '', 'run', $1, $1, now() - interval '8 days' from generate_series(1, $2::int) as n`,
   webhook_secrets: `insert into webhook_secrets (tenant_id, owner_id, secret_id, key_id, sealed, ends_at)
     select $1, gen_random_uuid(), gen_random_uuid(), 'k', '', now() - interval '1 day' from generate_series(1, $2::int)`,
   events: `insert into events (run_id, event_id, tenant_id, type)

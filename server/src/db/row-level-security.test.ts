@@ -4,7 +4,7 @@ import { v7 } from "uuid";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestDatabase, type TestDatabase } from "../../test/support/test-database.ts";
 import { connectDatabase, type Database } from "./connect.ts";
-import { migrate } from "./migrate.ts";
+import { migrate } from "./migrations/migrate.ts";
 
 let database: TestDatabase;
 const TENANTS = [v7(), v7()] as const;

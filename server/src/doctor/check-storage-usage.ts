@@ -1,6 +1,6 @@
 // Compares the stored bytes that the storage quota counts with the files of each tenant.
 import { type DatabaseUrls, directUrlOf } from "../db/connect.ts";
-import { findStorageMismatches } from "../db/runs/storage-check.ts";
+import { findStorageMismatches } from "../db/files/storage-check.ts";
 import { rootCauseMessage } from "./check-dependencies.ts";
 import type { DoctorCheck } from "./report.ts";
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestDatabase, type TestDatabase } from "../../test/support/test-database.ts";
-import { readUpgradeState, type UpgradeState } from "../db/upgrade-state.ts";
+import { readUpgradeState, type UpgradeState } from "../db/migrations/upgrade-state.ts";
 import { assessUpgrade } from "./check-upgrade.ts";
 
 const STATE: UpgradeState = {

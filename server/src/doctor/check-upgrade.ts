@@ -1,7 +1,7 @@
 // The checks of `gesso upgrade check`: whether this version can replace the one that runs, beside its running processes
 // and runs, and whether you can return to it. Changes nothing.
 import { directUrlOf } from "../db/connect.ts";
-import { readUpgradeState, type UpgradeState } from "../db/upgrade-state.ts";
+import { readUpgradeState, type UpgradeState } from "../db/migrations/upgrade-state.ts";
 import { createProviderHttpClient } from "../outbound/provider-http-client.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { VERSION } from "../runtime/version.ts";

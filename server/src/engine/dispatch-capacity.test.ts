@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createManualClock } from "../../test/support/manual-clock.ts";
 import { createDispatchServices, deleteOpenRuns, insertQueuedRuns, tenantId } from "../../test/support/queued-runs.ts";
 import { startTestDatabase, type TestDatabase } from "../../test/support/test-database.ts";
-import { saveWakeup } from "../db/runs/open-requests.ts";
+import { saveWakeup } from "../db/attempts/open-requests.ts";
 import { claimQueuedRuns } from "../db/runs/queue.ts";
 import { startClaimedRun } from "../db/runs/start-run.ts";
 import { createDispatchCapacity } from "./dispatch-capacity.ts";

@@ -1,4 +1,5 @@
 // The rounds of the leading dispatcher, on a real queue and with an engine that only remembers what was started.
+
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { createManualClock } from "../../test/support/manual-clock.ts";
 import {
@@ -9,7 +10,7 @@ import {
   tenantId,
 } from "../../test/support/queued-runs.ts";
 import { startTestDatabase, type TestDatabase } from "../../test/support/test-database.ts";
-import type { RunClaim } from "../db/runs/open-runs.ts";
+import type { RunClaim } from "../db/run-claims.ts";
 import { findQueueRank, listQueues } from "../db/runs/queue.ts";
 import { createDispatchRounds } from "./dispatch-rounds.ts";
 

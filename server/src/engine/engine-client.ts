@@ -1,9 +1,10 @@
 // HTTP client of the engine: starts runs and deliveries, resolves wakeups, reads and writes the engine incarnation.
 // Every request is idempotent.
+
 import { Agent, request } from "undici";
 import { z } from "zod";
 import type { Job } from "../contract/operation.ts";
-import type { RunClaim } from "../db/runs/open-runs.ts";
+import type { RunClaim } from "../db/run-claims.ts";
 import type { DeliveryClaim } from "../db/webhooks/delivery-queue.ts";
 import { Fault } from "../faults/faults.ts";
 import type { WakeupReason } from "../runs/core/notifications.ts";

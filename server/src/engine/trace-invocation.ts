@@ -1,7 +1,7 @@
 // The span of one invocation of a run, and those of its steps. Workers may die and others continue the invocation, so
 // the id of its span follows from the run and its epoch: steps of every worker are its children, and the worker that
 // ends the invocation records it. Replayed steps are not executed, so they have no second span.
-import type { RunClaim } from "../db/runs/open-runs.ts";
+import type { RunClaim } from "../db/run-claims.ts";
 import type { Tracing } from "../observe/tracing.ts";
 import { describeQueueSpan } from "../runs/core/run-spans.ts";
 

@@ -2,18 +2,18 @@
 // read.
 import type { Context } from "hono";
 import type { z } from "zod";
-import { type ConnectionLimiter, createConnectionLimiter } from "../access/connection-limit.ts";
-import { createRateLimiter, type RateLimitEnv, type RateLimiter } from "../access/rate-limit.ts";
-import { resolveStorageLimits, type StorageQuotaEnv } from "../access/storage-quota.ts";
+import { type ConnectionLimiter, createConnectionLimiter } from "../access/limits/connection-limit.ts";
+import { createRateLimiter, type RateLimitEnv, type RateLimiter } from "../access/limits/rate-limit.ts";
+import { resolveStorageLimits, type StorageQuotaEnv } from "../access/limits/storage-quota.ts";
 import type { Operation } from "../contract/operation.ts";
 import type { Caller } from "../db/access/caller.ts";
 import type { Database } from "../db/connect.ts";
+import type { StorageLimits } from "../db/files/storage-usage.ts";
 import type { OpenRunLimits } from "../db/runs/insert-run.ts";
-import type { StorageLimits } from "../db/runs/storage-usage.ts";
 import type { Clock, Random } from "../runtime/clock.ts";
-import { type BodyBudget, type BodyBudgetEnv, type BodyReservation, createBodyBudget } from "./body-budget.ts";
+import { type BodyBudget, type BodyBudgetEnv, type BodyReservation, createBodyBudget } from "./bodies/body-budget.ts";
+import { createParseTurns, MIN_PACED_BYTES, type ParseTurns } from "./bodies/parse-turns.ts";
 import { createLoadShedder, type LoadShedder, type LoadSheddingEnv } from "./load-shedding.ts";
-import { createParseTurns, MIN_PACED_BYTES, type ParseTurns } from "./parse-turns.ts";
 
 export type Admission = {
   clock: Clock;

@@ -2,7 +2,7 @@
 // credential.
 import { Hono } from "hono";
 import manifest from "../../package.json" with { type: "json" };
-import type { CliIssuer } from "../access/issuers.ts";
+import type { CliIssuer } from "../access/tokens/issuers.ts";
 
 export function cliConfigRoutes(issuers: readonly CliIssuer[]): Hono {
   const config = { version: manifest.version, sign_in_methods: { key: true, oidc: issuers } };

@@ -1,10 +1,10 @@
 // What the HTTP layer uses. Built once per API process in `main.ts`.
 import type { Authenticator } from "../access/authentication.ts";
-import type { ConsoleLogin } from "../access/console-login.ts";
-import type { ConsoleSessions } from "../access/console-sessions.ts";
 import type { CursorSigner } from "../access/cursors.ts";
-import type { CliIssuer, Issuers } from "../access/issuers.ts";
-import type { SignInLimit } from "../access/sign-in-limit.ts";
+import type { ConsoleLogin } from "../access/sign-in/console-login.ts";
+import type { ConsoleSessions } from "../access/sign-in/console-sessions.ts";
+import type { SignInLimit } from "../access/sign-in/sign-in-limit.ts";
+import type { CliIssuer, Issuers } from "../access/tokens/issuers.ts";
 import type { Database } from "../db/connect.ts";
 import type { OpenSnapshot } from "../db/snapshot.ts";
 import type { EventStreams } from "../events/event-streams.ts";

@@ -3,9 +3,9 @@
 // builds a RequestContext or waits for a run.
 import type { ServerResponse } from "node:http";
 import type { Context } from "hono";
-import { assertRecentLogin } from "../access/recent-login.ts";
 import { type RequestContext, scopeToCaller } from "../access/request-context.ts";
 import { authorize, isOperatorOperation } from "../access/scopes.ts";
+import { assertRecentLogin } from "../access/sign-in/recent-login.ts";
 import type { BodyKind, Operation } from "../contract/operation.ts";
 import { type ParsedInput, parseInput } from "../contract/parse.ts";
 import type { EventFilter } from "../contract/schemas/events.ts";

@@ -7,7 +7,7 @@ import { afterEach, expect, it } from "vitest";
 import type { FilePart } from "../contract/files.ts";
 import { toFault } from "../faults/faults.ts";
 import { systemClock } from "../runtime/system-clock.ts";
-import { createBodyBudget } from "./body-budget.ts";
+import { createBodyBudget } from "./bodies/body-budget.ts";
 import { type HttpBindings, readBody } from "./read-request.ts";
 
 const MEGABYTE = 1024 * 1024;

@@ -8,10 +8,10 @@ import type { BodyKind, Operation } from "../contract/operation.ts";
 import type { JsonObject } from "../contract/schemas/run.ts";
 import { Fault, type ValidationIssue } from "../faults/faults.ts";
 import type { BodyAdmission } from "./admission.ts";
+import { createJsonScanner } from "./bodies/json-scanner.ts";
+import { MAX_FILE_BYTES, MAX_FORM_FIELD_BYTES, readMultipartForm } from "./bodies/multipart.ts";
+import { createTextCollector } from "./bodies/text-collector.ts";
 import { coerceTextFields, inputProperties } from "./coerce.ts";
-import { createJsonScanner } from "./json-scanner.ts";
-import { MAX_FILE_BYTES, MAX_FORM_FIELD_BYTES, readMultipartForm } from "./multipart.ts";
-import { createTextCollector } from "./text-collector.ts";
 
 const MAX_JSON_BYTES = 1024 * 1024;
 /** For operations with inline images: base64 images may exceed the JSON limit. */

@@ -1,6 +1,6 @@
 // Opens stored files for download. The URL of a deleted file returns asset_expired although its signature is valid.
 import type { Database } from "../db/connect.ts";
-import { findAsset } from "../db/runs/assets.ts";
+import { findAsset } from "../db/files/assets.ts";
 import { Fault } from "../faults/faults.ts";
 import type { AssetStore } from "../files/storage/asset-store.ts";
 

@@ -6,7 +6,7 @@ import { createFakeAssets } from "../../test/support/fake-assets.ts";
 import { startTestDatabase, type TestDatabase } from "../../test/support/test-database.ts";
 import type { Job } from "../contract/operation.ts";
 import { Layers } from "../contract/schemas/library.ts";
-import { insertSourceAsset } from "../db/runs/assets.ts";
+import { insertSourceAsset } from "../db/files/assets.ts";
 import { COMPLETED_PLAN } from "../db/runs/completed-plan.ts";
 import { findRun } from "../db/runs/runs.ts";
 import type { StoredAsset, StoredRunResult } from "../db/typed-columns.ts";

@@ -4,7 +4,7 @@
 import type { Job, Source } from "../contract/operation.ts";
 import type { Layer, Layers } from "../contract/schemas/library.ts";
 import type { Database } from "../db/connect.ts";
-import { findAssets } from "../db/runs/assets.ts";
+import { findAssets } from "../db/files/assets.ts";
 import { findRuns, type RunRow } from "../db/runs/runs.ts";
 import type { StoredAsset } from "../db/typed-columns.ts";
 import { knownSize } from "../files/formats/image-size.ts";

@@ -5,7 +5,7 @@ import { cursorScope } from "../access/cursors.ts";
 import type { RequestContext } from "../access/request-context.ts";
 import type { RunFilter } from "../contract/run-filters.ts";
 import type { RunPage } from "../contract/schemas/run.ts";
-import { listRunRows } from "../db/runs/list-runs.ts";
+import { listRunRows } from "../db/search/list-runs.ts";
 import { type RenderDependencies, renderRun } from "../runs/show/render-run.ts";
 import { addMarks } from "./run-marks.ts";
 

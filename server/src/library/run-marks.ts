@@ -1,7 +1,7 @@
 // Stars and tags of runs: changes them, and adds them to the runs of a response.
 import type { RequestContext } from "../access/request-context.ts";
 import type { Run } from "../contract/schemas/run.ts";
-import { listRunMarks, type RunMarks, saveRunMarks } from "../db/runs/run-marks.ts";
+import { listRunMarks, type RunMarks, saveRunMarks } from "../db/search/run-marks.ts";
 import { Fault } from "../faults/faults.ts";
 
 export type RunChange = { starred?: boolean | undefined; tags?: string[] | undefined };

@@ -5,10 +5,10 @@ import { authorize } from "../access/scopes.ts";
 import type { TenantUsage, Usage, UsageFilter } from "../contract/schemas/usage.ts";
 import { limitHolders } from "../db/access/caller.ts";
 import { findTenant } from "../db/access/tenants.ts";
+import { readStorageUsage } from "../db/files/storage-usage.ts";
 import { type BudgetRow, listBudgets, TENANT_BUDGET_HOLDER } from "../db/money/budgets.ts";
 import { sumUsage } from "../db/money/usage.ts";
 import { countOpenRuns } from "../db/runs/open-run-counts.ts";
-import { readStorageUsage } from "../db/runs/storage-usage.ts";
 import { Fault } from "../faults/faults.ts";
 import type { Clock } from "../runtime/clock.ts";
 

@@ -3,7 +3,7 @@
 
 import type { Job } from "../contract/operation.ts";
 import type { JsonObject } from "../contract/schemas/run.ts";
-import type { RunClaim } from "../db/runs/open-runs.ts";
+import type { RunClaim } from "../db/run-claims.ts";
 import type { StoredAsset, StoredRunResult } from "../db/typed-columns.ts";
 import type { FaultCode, FaultDetails, PublicFault } from "../faults/faults.ts";
 import type { ReportedUsage } from "../prices/price.ts";

@@ -2,9 +2,9 @@
 // reads the environment.
 import { z } from "zod";
 import { AccessEnv } from "../access/authentication.ts";
+import { RateLimitEnv } from "../access/limits/rate-limit.ts";
+import { StorageQuotaEnv } from "../access/limits/storage-quota.ts";
 import { findWeakProductionSettings, isLoopbackHost } from "../access/production-secrets.ts";
-import { RateLimitEnv } from "../access/rate-limit.ts";
-import { StorageQuotaEnv } from "../access/storage-quota.ts";
 import { applyCatalogue } from "../catalogue/apply-catalogue.ts";
 import type { CatalogueProblem } from "../catalogue/catalogue-schema.ts";
 import { suggestName } from "../catalogue/did-you-mean.ts";
@@ -16,7 +16,7 @@ import { EventStreamsEnv } from "../events/event-streams.ts";
 import { DecoderEnv } from "../files/images/decoder-pool.ts";
 import { findProvenanceProblems, ProvenanceEnv } from "../files/provenance/settings.ts";
 import { StorageEnv } from "../files/storage/create-storage.ts";
-import { BodyBudgetEnv } from "../http/body-budget.ts";
+import { BodyBudgetEnv } from "../http/bodies/body-budget.ts";
 import { CorsEnv } from "../http/cors.ts";
 import { LoadSheddingEnv } from "../http/load-shedding.ts";
 import { McpEnv } from "../http/mcp/confirm-cost.ts";

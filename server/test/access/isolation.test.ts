@@ -227,9 +227,9 @@ describe("outside of operation inputs", () => {
       const key = `walk-${name}`;
       await database.owner.query(
         "walk.used",
-        `insert into idempotency_keys (tenant_id, key, fingerprint, resource_kind, resource_id)
-         values ($1, $2, $3, 'run', $4)`,
-        [eve.tenant_id, key, Buffer.alloc(32), theirs.run],
+        `insert into idempotency_keys (tenant_id, key, fingerprint, resource_kind, resource_id, caller_id)
+         select $1, $2, $3, 'run', $4, key_id from api_keys where digest = sha256(convert_to($5, 'UTF8'))`,
+        [eve.tenant_id, key, Buffer.alloc(32), theirs.run, ann.key],
       );
       const response = await createHttpCaller({ ...api, key: ann.key }).post(http.path, example, {
         "idempotency-key": key,

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { connectDatabase } from "../../src/db/connect.ts";
-import { migrate } from "../../src/db/migrate.ts";
+import { migrate } from "../../src/db/migrations/migrate.ts";
 import { findLedgerViolations } from "../../src/db/money/ledger-check.ts";
 import { archiveHistory, findArchiveBorder } from "../../src/runs/upkeep/archive.ts";
 import type { CampaignReport, Log } from "../support/campaign.ts";

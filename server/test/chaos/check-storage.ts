@@ -1,6 +1,6 @@
 // Compares the stored objects with the asset rows: each row has its object with the same bytes, and each object of a
 // completed run has a row. A process that was killed may leave an object of another run; the sweep deletes it later.
-import { STORAGE_KEY } from "../../src/db/asset-key.ts";
+import { STORAGE_KEY } from "../../src/db/files/asset-key.ts";
 import type { ObjectStorage } from "../../src/files/storage/object-storage.ts";
 import type { CheckResult } from "../support/campaign.ts";
 import type { TestEnvironment } from "../support/test-environment.ts";

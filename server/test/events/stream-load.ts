@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { freePort, startPostgres, startServer } from "@gesso/dev/components";
 import { connectDatabase, type Database } from "../../src/db/connect.ts";
 import { formatPosition, listRunEvents } from "../../src/db/event-log.ts";
-import { migrate } from "../../src/db/migrate.ts";
+import { migrate } from "../../src/db/migrations/migrate.ts";
 import { measureCpu } from "../bench/cpu.ts";
 import { createTestTenant } from "../support/tenants.ts";
 import { createSimulatedRun, type SimulatedRun } from "./simulated-runs.ts";

@@ -6,7 +6,7 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { STORAGE_KEY } from "../../src/db/asset-key.ts";
+import { STORAGE_KEY } from "../../src/db/files/asset-key.ts";
 import { readSandboxLedger } from "../support/api-caller.ts";
 import type { CampaignReport, CheckResult, Log } from "../support/campaign.ts";
 import { checkLedgerOf } from "../support/check-ledger.ts";

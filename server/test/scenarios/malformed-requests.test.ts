@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { STORAGE_KEY } from "../../src/db/asset-key.ts";
+import { STORAGE_KEY } from "../../src/db/files/asset-key.ts";
 import { type ApiCaller, createHttpCaller } from "../support/api-caller.ts";
 import { startTestEnvironment, type TestEnvironment } from "../support/test-environment.ts";
 

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "@gesso/dev/components";
 import { afterAll, describe, expect, it } from "vitest";
-import { STORAGE_KEY } from "../../src/db/asset-key.ts";
+import { STORAGE_KEY } from "../../src/db/files/asset-key.ts";
 import { createDiskStorage } from "../../src/files/storage/disk-storage.ts";
 import type { ObjectStorage } from "../../src/files/storage/object-storage.ts";
 import { createS3Storage } from "../../src/files/storage/s3-storage.ts";

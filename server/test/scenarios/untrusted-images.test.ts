@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { STORAGE_KEY } from "../../src/db/asset-key.ts";
+import { STORAGE_KEY } from "../../src/db/files/asset-key.ts";
 import { mutateImage } from "../corpora/mutate-image.ts";
 import {
   c2paManifestStore,

@@ -1,7 +1,7 @@
 // A durable engine in memory, for one run. Step executions stop at every point where a process can die; the scheduler
 // resumes them one at a time, or ends the attempt. The next attempt replays the journal, as it would on the real
 // engine: commands must come in the same order, and operations end in the order in which they ended before.
-import type { RunClaim } from "../../src/db/runs/open-runs.ts";
+import type { RunClaim } from "../../src/db/run-claims.ts";
 import { Fault, type FaultCode, type FaultDetails } from "../../src/faults/faults.ts";
 import type { WakeupReason } from "../../src/runs/core/notifications.ts";
 import type { executeRun } from "../../src/runs/execute/execute.ts";

@@ -1,6 +1,6 @@
 // What the simulated steps act on: the open run with its fencing epoch, its attempts with their leases, and a provider
 // that remembers every job it accepted. The rules are those of the SQL statements in db/runs and of the steps in runs.
-import type { RunClaim } from "../../src/db/runs/open-runs.ts";
+import type { RunClaim } from "../../src/db/run-claims.ts";
 import type { StoredAsset } from "../../src/db/typed-columns.ts";
 import type { PublicFault } from "../../src/faults/faults.ts";
 import type { PlannedRequest, ResolvedRequest, RunOutcome } from "../../src/runs/steps.ts";

@@ -1,8 +1,9 @@
 // The corpus as result URLs of a provider: the step that stores results, with the real fetcher. A provider's domain may
 // contain hosts of others, so a name below it is checked like any other.
+
 import tls from "node:tls";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { RunClaim } from "../../src/db/runs/open-runs.ts";
+import type { RunClaim } from "../../src/db/run-claims.ts";
 import { createImageDecoder } from "../../src/files/images/image-decoder.ts";
 import { createDnsResolver } from "../../src/outbound/dns-resolver.ts";
 import { createUrlFetcher, type UrlFetcher } from "../../src/outbound/url-fetcher.ts";

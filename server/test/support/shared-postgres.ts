@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { freePort, startPostgres } from "@gesso/dev/components";
 import pg from "pg";
-import { migrate } from "../../src/db/migrate.ts";
+import { migrate } from "../../src/db/migrations/migrate.ts";
 
 /** Where test files ask for databases; unset outside Vitest. */
 export const SHARED_POSTGRES_VARIABLE = "GESSO_TEST_POSTGRES";

@@ -1,8 +1,9 @@
 // The set-up that tests of the steps of a run share: one database for the file, and before each test a new runtime, two
 // equivalent providers and a claimed run. The returned objects stay the same; each test finds them with new contents.
+
 import { afterAll, beforeAll, beforeEach } from "vitest";
-import { findLatestAttempt } from "../../src/db/runs/attempts.ts";
-import type { RunClaim } from "../../src/db/runs/open-runs.ts";
+import { findLatestAttempt } from "../../src/db/attempts/attempts.ts";
+import type { RunClaim } from "../../src/db/run-claims.ts";
 import type { Offer } from "../../src/providers/provider.ts";
 import type { RunTimeouts } from "../../src/runs/core/run-settings.ts";
 import {

@@ -1,7 +1,7 @@
 // How long a token of an identity provider works after its user was removed, and at most.
 import { v7 } from "uuid";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { createIssuers, type Issuers, IssuersEnv } from "../../src/access/issuers.ts";
+import { createIssuers, type Issuers, IssuersEnv } from "../../src/access/tokens/issuers.ts";
 import { newSigner, publicJwk, type Signer, signUnchecked } from "../corpora/tokens.ts";
 import { startTestDatabase, type TestDatabase } from "../support/test-database.ts";
 

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { generateApiKey, hashApiKey } from "../../src/access/api-key.ts";
 import { createApiKeyLookup } from "../../src/access/api-key-lookup.ts";
 import { createAuthenticator } from "../../src/access/authentication.ts";
-import { createUnknownKeyLimit } from "../../src/access/unknown-key-limit.ts";
+import { createUnknownKeyLimit } from "../../src/access/limits/unknown-key-limit.ts";
 import type { Database } from "../../src/db/connect.ts";
 import { findRun } from "../../src/db/runs/runs.ts";
 import { createSeededRandom } from "../support/seeded-random.ts";

@@ -1,7 +1,7 @@
 // The rows of a tenant for its export, in pages by key on one snapshot. The columns are listed one by one: digests of
 // keys, secrets of webhooks and what only the server needs are not exported.
 import type { JsonObject } from "../../contract/schemas/run.ts";
-import { STORAGE_KEY } from "../asset-key.ts";
+import { STORAGE_KEY } from "../files/asset-key.ts";
 import type { Snapshot } from "../snapshot.ts";
 import { statementVariants } from "../statement.ts";
 

@@ -2,7 +2,7 @@ import { v7 } from "uuid";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { startTestDatabase, type TestDatabase } from "../../../test/support/test-database.ts";
 import { connectDatabase } from "../connect.ts";
-import { migrate } from "../migrate.ts";
+import { migrate } from "../migrations/migrate.ts";
 import { findTamperedAuditEntries } from "./audit-log.ts";
 import { deleteAuditLog } from "./delete-tenant-rows.ts";
 import { EXPORTED_TABLES } from "./tenant-export.ts";

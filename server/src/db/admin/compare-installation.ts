@@ -1,9 +1,9 @@
 // What the comparison after a restore reads: runs, attempts, files and charges, each in pieces of a bounded number of
 // rows.
 import type { RunStatus } from "../../contract/schemas/run.ts";
-import { STORAGE_KEY } from "../asset-key.ts";
+import type { AttemptRef } from "../attempts/attempts.ts";
 import type { Database } from "../connect.ts";
-import type { AttemptRef } from "../runs/attempts.ts";
+import { STORAGE_KEY } from "../files/asset-key.ts";
 import { statement } from "../statement.ts";
 
 /** A run that the database knows. `status` is null if the run is in the archive. */

@@ -2,7 +2,7 @@
 // reads the input of a run or the content of a message.
 import { TENANT_BUDGET_HOLDER } from "../money/budgets.ts";
 import { readRunLedger } from "../money/run-ledger.ts";
-import { deadlineSql } from "../runs/deadlines.ts";
+import { deadlineSql } from "../run-claims.ts";
 import { findQueueRank } from "../runs/queue.ts";
 import type { Snapshot } from "../snapshot.ts";
 import { statement } from "../statement.ts";

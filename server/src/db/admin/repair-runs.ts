@@ -1,9 +1,11 @@
 // Repairs of open runs by operators: start a run again, or take it out of execution. Both raise the epoch, so the
 // invocation that had the run changes nothing any more, and a job that a provider may have accepted is resolved before
 // anything is submitted again.
+
 import { type Actor, actorParameters } from "../access/audit-log.ts";
 import type { Database } from "../connect.ts";
-import { QUARANTINE_DEADLINE, suspendRequestsSql } from "../runs/open-runs.ts";
+import { QUARANTINE_DEADLINE } from "../run-claims.ts";
+import { suspendRequestsSql } from "../runs/open-runs.ts";
 import { statement } from "../statement.ts";
 
 const insertEntrySql = ({ changed, action }: { changed: string; action: string }) => `entry as (

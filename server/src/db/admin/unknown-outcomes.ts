@@ -1,8 +1,8 @@
 // Attempts whose outcome is unknown: a provider may have accepted and charged a job whose result no caller got. An
 // operator who has looked at the provider's own list settles them, and the ledger is corrected by the difference.
 import { type Actor, actorParameters } from "../access/audit-log.ts";
+import type { AttemptRef } from "../attempts/attempts.ts";
 import type { Database } from "../connect.ts";
-import type { AttemptRef } from "../runs/attempts.ts";
 import { statement } from "../statement.ts";
 
 /** The outcome was given up, or still is unknown. Other attempts were resolved after a while. */

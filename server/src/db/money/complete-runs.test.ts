@@ -1,15 +1,16 @@
 // Runs that complete together: each is charged for itself, what was wasted is recorded, and budgets get back exactly
 // what was not spent.
+
 import { v7 } from "uuid";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { startTestDatabase, type TestDatabase } from "../../../test/support/test-database.ts";
-import { failAttempt } from "../runs/attempts.ts";
-import { claimAttempt } from "../runs/claim-attempt.ts";
+import { failAttempt } from "../attempts/attempts.ts";
+import { claimAttempt } from "../attempts/claim-attempt.ts";
+import { saveTicket } from "../attempts/tickets.ts";
+import type { RunClaim } from "../run-claims.ts";
 import { saveOutputAndComplete } from "../runs/end-runs.ts";
 import { insertRun } from "../runs/insert-run.ts";
-import type { RunClaim } from "../runs/open-runs.ts";
 import { startClaimedRun } from "../runs/start-run.ts";
-import { saveTicket } from "../runs/tickets.ts";
 import { findLedgerViolations } from "./ledger-check.ts";
 
 const RESERVED = 40_000;

@@ -3,12 +3,12 @@
 import { v7 } from "uuid";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestDatabase, type TestDatabase } from "../../../test/support/test-database.ts";
-import { failAttempt, saveRequestOutput } from "../runs/attempts.ts";
-import { claimAttempt } from "../runs/claim-attempt.ts";
+import { failAttempt, saveRequestOutput } from "../attempts/attempts.ts";
+import { claimAttempt } from "../attempts/claim-attempt.ts";
+import { saveTicket } from "../attempts/tickets.ts";
 import { endRun } from "../runs/end-runs.ts";
 import { insertRun } from "../runs/insert-run.ts";
 import { startClaimedRun } from "../runs/start-run.ts";
-import { saveTicket } from "../runs/tickets.ts";
 import { findLedgerViolations } from "./ledger-check.ts";
 
 const tenant_id = v7();

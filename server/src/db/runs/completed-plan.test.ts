@@ -1,14 +1,15 @@
 // What rows keep when their run ends: the plan of a completed run without parameters of provider requests, the whole
 // plan of any other run, and no lease.
+
 import { v7 } from "uuid";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { attemptOf, claimRun, jobFor } from "../../../test/support/step-fixtures.ts";
 import { startTestDatabase, type TestDatabase } from "../../../test/support/test-database.ts";
 import type { Job } from "../../contract/operation.ts";
-import { saveRequestOutput } from "./attempts.ts";
-import { claimAttempt } from "./claim-attempt.ts";
+import { saveRequestOutput } from "../attempts/attempts.ts";
+import { claimAttempt } from "../attempts/claim-attempt.ts";
+import type { RunClaim } from "../run-claims.ts";
 import { endRun, type RunEnd, saveOutputAndComplete } from "./end-runs.ts";
-import type { RunClaim } from "./open-runs.ts";
 import { findRun } from "./runs.ts";
 
 let database: TestDatabase;

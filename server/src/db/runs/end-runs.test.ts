@@ -1,17 +1,19 @@
 // Ends of runs on a real PostgreSQL. Whatever end and whatever attempts: runs that end in one statement are left as
 // those that end one after the other, and their budgets are the same to the micro-dollar.
+
 import { v7 } from "uuid";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { startTestDatabase, type TestDatabase } from "../../../test/support/test-database.ts";
+import { claimAttempt } from "../attempts/claim-attempt.ts";
+import { saveTicket } from "../attempts/tickets.ts";
 import { TENANT_BUDGET_HOLDER } from "../money/budgets.ts";
 import { creditBalance } from "../money/ledger.ts";
 import { findLedgerViolations } from "../money/ledger-check.ts";
-import { claimAttempt } from "./claim-attempt.ts";
+import type { RunClaim } from "../run-claims.ts";
 import { endRun, saveOutputAndComplete } from "./end-runs.ts";
 import { insertRun } from "./insert-run.ts";
-import { type RunClaim, requestCancellation } from "./open-runs.ts";
+import { requestCancellation } from "./open-runs.ts";
 import { startClaimedRun } from "./start-run.ts";
-import { saveTicket } from "./tickets.ts";
 
 const RESERVED = 40_000;
 const ERROR = { message: "m", code: "provider_error" as const, details: {} };

@@ -1,14 +1,15 @@
 // Ends runs: one statement deletes the open run, stores what the run became, inserts its event and settles it. With the
 // output of its only request, the statement saves that too. Runs that end at the same time share a statement.
+
 import type { PublicFault } from "../../faults/faults.ts";
+import { type AttemptRef, END_LEASE, type RequestOutput, recordSentSql } from "../attempts/attempts.ts";
 import type { Database } from "../connect.ts";
+import { insertFilesSql } from "../files/insert-files.ts";
 import { gather } from "../gather.ts";
+import type { RunClaim } from "../run-claims.ts";
 import { statement } from "../statement.ts";
 import type { StoredRunResult } from "../typed-columns.ts";
-import { type AttemptRef, END_LEASE, type RequestOutput, recordSentSql } from "./attempts.ts";
 import { END_COLUMNS, endDeletedRunsSql } from "./end-sql.ts";
-import { insertFilesSql } from "./insert-files.ts";
-import type { RunClaim } from "./open-runs.ts";
 
 /** `cost` in micro-dollars by the prices at acceptance; null if unknown. */
 export type CompletedRun = {

@@ -1,14 +1,15 @@
 // Statements over many runs: each run of a batch gets its own result, as if it had been alone.
+
 import { v7 } from "uuid";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { attemptOf, cancelRun, claimRun, TENANT } from "../../../test/support/step-fixtures.ts";
 import { startTestDatabase, type TestDatabase } from "../../../test/support/test-database.ts";
 import type { Job } from "../../contract/operation.ts";
-import { findLatestAttempt } from "./attempts.ts";
-import { type AttemptClaim, claimAttempt } from "./claim-attempt.ts";
-import type { RunClaim } from "./open-runs.ts";
+import { findLatestAttempt } from "../attempts/attempts.ts";
+import { type AttemptClaim, claimAttempt } from "../attempts/claim-attempt.ts";
+import { receiveCallback, saveTicket } from "../attempts/tickets.ts";
+import type { RunClaim } from "../run-claims.ts";
 import { startClaimedRun } from "./start-run.ts";
-import { receiveCallback, saveTicket } from "./tickets.ts";
 
 let database: TestDatabase;
 beforeAll(async () => {

@@ -3,13 +3,13 @@
 import { Fault } from "../../faults/faults.ts";
 import type { ResourceOwner } from "../access/caller.ts";
 import type { Database } from "../connect.ts";
+import { HAS_FREE_STORAGE, type StorageLimits, storageParameters, toStorageFault } from "../files/storage-usage.ts";
 import { gather } from "../gather.ts";
 import type { NewIdempotencyKey } from "../idempotency-keys.ts";
 import { type BudgetLimitKind, budgetHolders, describeLimitOwner, toBudgetFault } from "../money/budgets.ts";
 import { statement } from "../statement.ts";
 import type { SealedSecret } from "../webhooks/secrets.ts";
 import type { RunRow } from "./runs.ts";
-import { HAS_FREE_STORAGE, type StorageLimits, storageParameters, toStorageFault } from "./storage-usage.ts";
 
 /** `parents`: of keys above the caller's that have such a limit. */
 export type OpenRunLimits = {

@@ -1,12 +1,12 @@
 // Inserts an upload: a run that is already completed and whose file is already in storage. The run, its files, its
 // event and its idempotency key are inserted in one statement.
 import type { Database } from "../connect.ts";
+import { type FileToInsert, insertFilesSql } from "../files/insert-files.ts";
+import { IS_FILE_WITHIN_QUOTA, storageParameters, toStorageFault } from "../files/storage-usage.ts";
 import { IDEMPOTENCY_KEY_IS_FREE, idempotencyParameters, insertIdempotencyKeySql } from "../idempotency-keys.ts";
 import { statement } from "../statement.ts";
-import { insertFilesSql } from "./insert-files.ts";
 import type { NewRun } from "./insert-run.ts";
-import { type FileToInsert, type RunRow, runColumns } from "./runs.ts";
-import { IS_FILE_WITHIN_QUOTA, storageParameters, toStorageFault } from "./storage-usage.ts";
+import { type RunRow, runColumns } from "./runs.ts";
 
 const ACCEPT_UPLOAD = statement(
   "runs.accept_upload",

@@ -2,19 +2,13 @@
 // write with an old epoch changes nothing.
 import type { PublicFault } from "../../faults/faults.ts";
 import { isSuspendedSql } from "../access/suspension.ts";
+import { listWakeups } from "../attempts/open-requests.ts";
 import type { Database } from "../connect.ts";
 import { SET_LAST_EVENT_XACT } from "../event-log.ts";
+import { CLAIM_SECONDS, deadlineSql, QUARANTINE_DEADLINE, type RunClaim, remainingSql } from "../run-claims.ts";
 import { statement } from "../statement.ts";
-import { deadlineSql, remainingSql } from "./deadlines.ts";
 import { endDeletedRunsSql } from "./end-sql.ts";
-import { CLAIM_SECONDS, listWakeups } from "./open-requests.ts";
 import { IS_OF_END_USER } from "./runs.ts";
-
-/** The deadline of a run in quarantine. Nothing executes such a run until an operator retries or ends it. */
-export const QUARANTINE_DEADLINE = "9999-01-01 00:00:00+00";
-
-/** A run claimed by one engine invocation. */
-export type RunClaim = { run_id: string; tenant_id: string; epoch: number };
 
 const RENEW_CLAIM = statement(
   "open_runs.renew_claim",

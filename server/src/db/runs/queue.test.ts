@@ -1,8 +1,8 @@
 // The queue in a real database: what waits, what is claimed, and that a tenant's long queue does not slow down others.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { startTestDatabase, type TestDatabase } from "../../../test/support/test-database.ts";
+import { claimJobsToPoll, saveWakeup } from "../attempts/open-requests.ts";
 import { connectDatabase } from "../connect.ts";
-import { claimJobsToPoll, saveWakeup } from "./open-requests.ts";
 import { requeueAllRuns, requeueExpiredClaims } from "./open-runs.ts";
 import { claimQueuedRuns, countLaneLoad, findQueueRank, listQueues, returnToQueue, saveStartRates } from "./queue.ts";
 

@@ -4,8 +4,8 @@
 import type { Job } from "../../contract/operation.ts";
 import { isSuspendedSql } from "../access/suspension.ts";
 import type { Database } from "../connect.ts";
+import type { RunClaim } from "../run-claims.ts";
 import { statement } from "../statement.ts";
-import type { RunClaim } from "./open-runs.ts";
 
 /** SQL condition: an operator has paused the tenant. */
 const isPausedSql = (tenantId: string) =>

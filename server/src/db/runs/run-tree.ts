@@ -3,8 +3,7 @@ import type { RunStatus } from "../../contract/schemas/run.ts";
 import type { Database } from "../connect.ts";
 import { statement } from "../statement.ts";
 import type { RunCost, StoredAsset } from "../typed-columns.ts";
-import { PROMPT } from "./run-index.ts";
-import { IS_OF_END_USER } from "./runs.ts";
+import { IS_OF_END_USER, PROMPT } from "./runs.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 

@@ -4,17 +4,10 @@ import type { Job } from "../../contract/operation.ts";
 import type { JsonObject, RunStatus } from "../../contract/schemas/run.ts";
 import type { PublicFault } from "../../faults/faults.ts";
 import type { ResourceOwner } from "../access/caller.ts";
-import { STORAGE_KEY } from "../asset-key.ts";
 import type { Database } from "../connect.ts";
+import { STORAGE_KEY } from "../files/asset-key.ts";
 import { statement } from "../statement.ts";
-import type { RunCost, StoredAsset, StoredRunResult } from "../typed-columns.ts";
-
-/** A stored file whose row is inserted together with its run or its request. */
-export type FileToInsert = StoredAsset & {
-  storage_key: string;
-  /** Zeros and ones. Only small thumbnails of outputs have it. */
-  fingerprint?: string;
-};
+import type { RunCost, StoredRunResult } from "../typed-columns.ts";
 
 export type RunRow = ResourceOwner & {
   run_id: string;
@@ -82,6 +75,9 @@ export const runColumns = (table = "runs") =>
   ]
     .map((column) => `${table}.${column}`)
     .join(", ");
+
+/** What a person wrote. An imported model has it in its own input. */
+export const PROMPT = "coalesce(inputs ->> 'prompt', inputs -> 'input' ->> 'prompt', inputs -> 'input' ->> 'text')";
 
 /** The runs of the end user to whom the database is scoped; all if it is not. Beside row-level security. */
 export const IS_OF_END_USER = "(:end_user?::text is null or runs.end_user = :end_user?)";

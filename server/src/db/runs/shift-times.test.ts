@@ -3,8 +3,8 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { startTestDatabase, type TestDatabase } from "../../../test/support/test-database.ts";
 import { takeTokens } from "../access/token-buckets.ts";
+import { takeRateLimitToken } from "../attempts/provider-slots.ts";
 import { acquireLeases } from "../leases.ts";
-import { takeRateLimitToken } from "./provider-slots.ts";
 import { shiftOpenTimes } from "./shift-times.ts";
 
 const BACK_SECONDS = 600;

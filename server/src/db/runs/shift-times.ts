@@ -2,9 +2,10 @@
 // long left as before. If the clock was set back, also what would otherwise stand still until the clock has caught up:
 // leases of duties, open circuit breakers and webhooks. Every worker notices that the clock was set; only the first
 // one within a minute shifts.
+
 import type { Database } from "../connect.ts";
+import { QUARANTINE_DEADLINE } from "../run-claims.ts";
 import { statement } from "../statement.ts";
-import { QUARANTINE_DEADLINE } from "./open-runs.ts";
 
 /** A time that was set back leaves leases of the time before, which end far in the future. */
 const isShifted = (column: string) =>

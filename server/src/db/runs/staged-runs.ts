@@ -1,7 +1,7 @@
 // Runs whose images are stored before the run itself is accepted. Their images are deleted if the run never is.
 
-import { STORAGE_KEY } from "../asset-key.ts";
 import type { Database } from "../connect.ts";
+import { STORAGE_KEY } from "../files/asset-key.ts";
 import { statement } from "../statement.ts";
 
 type RunRef = { run_id: string; tenant_id: string };

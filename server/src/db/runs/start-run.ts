@@ -1,14 +1,13 @@
 // Starts claimed runs: status, event and claim in one statement, fenced by the epoch. Runs that start at the same time
 // share a statement.
+
 import type { JsonObject } from "../../contract/schemas/run.ts";
 import type { ReportedUsage } from "../../prices/price.ts";
 import type { Database } from "../connect.ts";
-import { SET_LAST_EVENT_XACT } from "../event-log.ts";
 import { gather } from "../gather.ts";
+import { CLAIM_SECONDS, type RunClaim, SET_STARTED } from "../run-claims.ts";
 import { statement } from "../statement.ts";
 import type { StoredAsset } from "../typed-columns.ts";
-import { CLAIM_SECONDS } from "./open-requests.ts";
-import type { RunClaim } from "./open-runs.ts";
 import type { RunRow } from "./runs.ts";
 
 export type StartedRun = Pick<RunRow, "run_id" | "tenant_id" | "user_id" | "plan" | "warnings"> & {
@@ -19,10 +18,6 @@ export type StartedRun = Pick<RunRow, "run_id" | "tenant_id" | "user_id" | "plan
     { files: StoredAsset[]; data?: JsonObject; usage?: ReportedUsage; provider: string; upstream: string }
   >;
 };
-
-/** What the start of a run changes in its row, here and in the statement that also claims its first attempt. */
-export const SET_STARTED = `status = 'processing', progress = 0.01, started_at = now(), phase = 'submitting',
-       ${SET_LAST_EVENT_XACT}`;
 
 const START = statement(
   "open_runs.start",

@@ -5,13 +5,13 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { insertHistory } from "../../../test/support/insert-history.ts";
 import { startTestDatabase, type TestDatabase } from "../../../test/support/test-database.ts";
 import { registeredStatements } from "../statement.ts";
-import "./claim-attempt.ts";
+import "../attempts/claim-attempt.ts";
 import "./end-runs.ts";
 import "./insert-run.ts";
 import "./open-runs.ts";
 import "./queue.ts";
 import "./start-run.ts";
-import "./tickets.ts";
+import "../attempts/tickets.ts";
 
 const PATH_OF_A_RUN =
   /^(runs\.accept|queue\.claim|open_runs\.(start|end|cancel)|attempts\.(claim|save_ticket|receive_callback))$/;

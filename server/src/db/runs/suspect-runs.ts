@@ -1,8 +1,10 @@
 // Runs whose results were being stored when a worker died. Each death holds the run back for longer, at most for 40 s.
 // A run that kills its worker again although it is stored apart from other suspects goes into quarantine.
+
 import type { Database } from "../connect.ts";
+import { QUARANTINE_DEADLINE } from "../run-claims.ts";
 import { statement } from "../statement.ts";
-import { QUARANTINE_DEADLINE, suspendRequestsSql } from "./open-runs.ts";
+import { suspendRequestsSql } from "./open-runs.ts";
 
 /** A death of a worker. `wasApart`: the run was known as a suspect, and the only one that the worker stored. */
 export type WorkerDeath = { run_id: string; wasApart: boolean };

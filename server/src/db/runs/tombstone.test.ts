@@ -2,14 +2,14 @@
 import { v7 } from "uuid";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { startTestDatabase, type TestDatabase } from "../../../test/support/test-database.ts";
-import { failAttempt, saveRequestOutput } from "./attempts.ts";
-import { claimAttempt } from "./claim-attempt.ts";
+import { failAttempt, saveRequestOutput } from "../attempts/attempts.ts";
+import { claimAttempt } from "../attempts/claim-attempt.ts";
+import { saveTicket } from "../attempts/tickets.ts";
 import { endRun } from "./end-runs.ts";
 import { insertRun } from "./insert-run.ts";
 import { claimQueuedRuns } from "./queue.ts";
 import { tombstoneRun } from "./runs.ts";
 import { startClaimedRun } from "./start-run.ts";
-import { saveTicket } from "./tickets.ts";
 
 let database: TestDatabase;
 beforeAll(async () => {

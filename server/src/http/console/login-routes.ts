@@ -2,9 +2,9 @@
 // Both are navigations, so a failure leads to the console's sign-in page, with the code and the request id of the
 // error. The provider itself sends a request when a person signs out there or is locked: their sessions end.
 import { Hono } from "hono";
-import { LOGIN_SECONDS } from "../../access/console-login.ts";
-import { SESSION_SECONDS } from "../../access/session-lookup.ts";
-import { readCookies, readSessionDigest, sessionCookie } from "../../access/session-secret.ts";
+import { LOGIN_SECONDS } from "../../access/sign-in/console-login.ts";
+import { SESSION_SECONDS } from "../../access/sign-in/session-lookup.ts";
+import { readCookies, readSessionDigest, sessionCookie } from "../../access/sign-in/session-secret.ts";
 import { Fault, toFault } from "../../faults/faults.ts";
 import { respondWithFault } from "../error-response.ts";
 import type { HttpServices } from "../http-services.ts";

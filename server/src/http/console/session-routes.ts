@@ -3,9 +3,9 @@
 import { type Context, Hono } from "hono";
 import { z } from "zod";
 import { hasValidApiKeySyntax } from "../../access/api-key.ts";
-import { CODE_SECONDS, type SignIn, signInWithKey } from "../../access/console-sessions.ts";
-import { SESSION_SECONDS } from "../../access/session-lookup.ts";
-import { expiredSessionCookie, readSessionDigest, sessionCookie } from "../../access/session-secret.ts";
+import { CODE_SECONDS, type SignIn, signInWithKey } from "../../access/sign-in/console-sessions.ts";
+import { SESSION_SECONDS } from "../../access/sign-in/session-lookup.ts";
+import { expiredSessionCookie, readSessionDigest, sessionCookie } from "../../access/sign-in/session-secret.ts";
 import { Fault, toFault } from "../../faults/faults.ts";
 import { credentialsOf } from "../credentials.ts";
 import type { HttpServices } from "../http-services.ts";

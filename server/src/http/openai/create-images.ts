@@ -9,8 +9,8 @@ import { generateImage } from "../../operations/images/generate.ts";
 import { varyImage } from "../../operations/images/vary.ts";
 import { editForOpenAi } from "../../operations/openai/edit.ts";
 import { isRunOpen } from "../../runs/show/render-run.ts";
+import { faultOfFailedRun } from "../downloads/image-response.ts";
 import type { HttpServices } from "../http-services.ts";
-import { faultOfFailedRun } from "../image-response.ts";
 import type { Dialect, HttpCall, Outcome, PendingRun, Translation } from "../pipeline.ts";
 import { parsePreferHeader } from "../prefer.ts";
 import {

@@ -7,7 +7,7 @@ import type { StoredAsset } from "../../db/typed-columns.ts";
 import { type AssetDownload, openAsset } from "../../library/asset-download.ts";
 import { convertCopy } from "../../runs/outputs/convert-copy.ts";
 import { renderAsset } from "../../runs/show/render-run.ts";
-import { encodeBase64 } from "../encode-base64.ts";
+import { encodeBase64 } from "../downloads/encode-base64.ts";
 import type { HttpServices } from "../http-services.ts";
 
 /** `outputFormat`: convert images of other formats. Undefined: as the provider made them. */

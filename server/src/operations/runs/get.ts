@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { runId } from "../../contract/fields.ts";
 import { Run } from "../../contract/schemas/run.ts";
+import { listAttempts } from "../../db/attempts/attempt-history.ts";
 import type { Database } from "../../db/connect.ts";
-import { listAttempts } from "../../db/runs/attempt-history.ts";
 import { findQueueRank } from "../../db/runs/queue.ts";
 import type { RunRow } from "../../db/runs/runs.ts";
 import { addMarks } from "../../library/run-marks.ts";

@@ -2,8 +2,8 @@ import { z } from "zod";
 import { atMostOne } from "../../contract/rules.ts";
 import { endedRunFilterFields, runFilterFields } from "../../contract/run-filters.ts";
 import { RunHistogram } from "../../contract/schemas/library.ts";
-import { countRunsByMonth, countRunsOfEndUser } from "../../db/runs/run-index.ts";
-import { countedTerm } from "../../db/runs/search-terms.ts";
+import { countRunsByMonth, countRunsOfEndUser } from "../../db/search/run-index.ts";
+import { countedTerm } from "../../db/search/search-terms.ts";
 import { defineQuery } from "../define-query.ts";
 
 const filters = {

@@ -3,6 +3,7 @@
 import { z } from "zod";
 import type { Job } from "../../contract/operation.ts";
 import type { ResourceOwner } from "../../db/access/caller.ts";
+import { listAttempts } from "../../db/attempts/attempt-history.ts";
 import type { Database } from "../../db/connect.ts";
 import {
   findModelAccess,
@@ -10,7 +11,6 @@ import {
   normalizeLoraName,
   type UsableModel,
 } from "../../db/library/custom-models.ts";
-import { listAttempts } from "../../db/runs/attempt-history.ts";
 import { Fault } from "../../faults/faults.ts";
 import { findOffers } from "../../providers/resolve-model.ts";
 import type { OfferDependencies } from "../offers/select-offer.ts";

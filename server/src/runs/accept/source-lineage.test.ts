@@ -20,7 +20,7 @@ import type { Operation } from "../../contract/operation.ts";
 import { parseInput } from "../../contract/parse.ts";
 import type { JsonObject } from "../../contract/schemas/run.ts";
 import type { Caller } from "../../db/access/caller.ts";
-import { insertSourceAsset } from "../../db/runs/assets.ts";
+import { insertSourceAsset } from "../../db/files/assets.ts";
 import { endRun } from "../../db/runs/end-runs.ts";
 import { claimQueuedRuns } from "../../db/runs/queue.ts";
 import { findRun } from "../../db/runs/runs.ts";

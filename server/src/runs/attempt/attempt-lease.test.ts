@@ -1,4 +1,5 @@
 // A process that is stalled between its claim and its request, or during it, while other processes go on.
+
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createManualClock } from "../../../test/support/manual-clock.ts";
 import {
@@ -12,8 +13,8 @@ import {
   type TestRuntime,
 } from "../../../test/support/step-fixtures.ts";
 import { startTestDatabase, type TestDatabase } from "../../../test/support/test-database.ts";
-import { findLatestAttempt } from "../../db/runs/attempts.ts";
-import type { RunClaim } from "../../db/runs/open-runs.ts";
+import { findLatestAttempt } from "../../db/attempts/attempts.ts";
+import type { RunClaim } from "../../db/run-claims.ts";
 import { providerBusy } from "../../providers/call-provider.ts";
 import type { JobProgress, Offer } from "../../providers/provider.ts";
 import { createProviderContext } from "../offers/provider-context.ts";

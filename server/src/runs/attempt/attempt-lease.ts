@@ -1,8 +1,8 @@
 // The lease under which a process sends a request and stores its response. Times are measured from before the claim was
 // sent to PostgreSQL, so a stall of this process never makes it rely on a lease that has expired.
 
-import { type AttemptRef, renewAttemptLease } from "../../db/runs/attempts.ts";
-import type { RunClaim } from "../../db/runs/open-runs.ts";
+import { type AttemptRef, renewAttemptLease } from "../../db/attempts/attempts.ts";
+import type { RunClaim } from "../../db/run-claims.ts";
 import type { HeldLease } from "../offers/provider-context.ts";
 import type { AttemptDependencies } from "./attempt-dependencies.ts";
 

@@ -13,8 +13,8 @@ import {
 } from "../../../test/support/step-fixtures.ts";
 import { setUpStep } from "../../../test/support/step-setup.ts";
 import type { Task } from "../../contract/operation.ts";
-import { findAssets } from "../../db/runs/assets.ts";
-import { findLatestAttempt } from "../../db/runs/attempts.ts";
+import { findLatestAttempt } from "../../db/attempts/attempts.ts";
+import { findAssets } from "../../db/files/assets.ts";
 import { findRun } from "../../db/runs/runs.ts";
 import { Fault } from "../../faults/faults.ts";
 import {

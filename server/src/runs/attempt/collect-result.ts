@@ -8,10 +8,10 @@ import {
   failAttempt,
   findClaimedAttempt,
   findLatestAttempt,
-} from "../../db/runs/attempts.ts";
-import { saveWakeup } from "../../db/runs/open-requests.ts";
-import type { RunClaim } from "../../db/runs/open-runs.ts";
-import { replaceTicket } from "../../db/runs/tickets.ts";
+} from "../../db/attempts/attempts.ts";
+import { saveWakeup } from "../../db/attempts/open-requests.ts";
+import { replaceTicket } from "../../db/attempts/tickets.ts";
+import type { RunClaim } from "../../db/run-claims.ts";
 import { Fault, isTransient, toFault } from "../../faults/faults.ts";
 import { readProviderFailure } from "../../providers/call-provider.ts";
 import type { JobProgress, Ticket } from "../../providers/provider.ts";

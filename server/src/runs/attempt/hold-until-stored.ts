@@ -2,9 +2,9 @@
 // than the setting allows. The provider has the results, so the step fetches them again until they are stored. A run
 // that reaches its deadline fails with the reason. The claim is renewed meanwhile, also during a long download.
 
-import { findClaimedAttempt } from "../../db/runs/attempts.ts";
-import { CLAIM_SECONDS } from "../../db/runs/open-requests.ts";
-import { type RunClaim, renewClaimOfStep } from "../../db/runs/open-runs.ts";
+import { findClaimedAttempt } from "../../db/attempts/attempts.ts";
+import { CLAIM_SECONDS, type RunClaim } from "../../db/run-claims.ts";
+import { renewClaimOfStep } from "../../db/runs/open-runs.ts";
 import { Fault } from "../../faults/faults.ts";
 import { backoffMs } from "../../runtime/retry.ts";
 import { OUTPUT_TOO_LARGE } from "../outputs/fetch-output.ts";

@@ -2,8 +2,8 @@
 // to storage here, so that the steps which submit and collect do not need to know storage, decoding or fetching.
 
 import type { Job } from "../../contract/operation.ts";
-import { findAsset } from "../../db/runs/assets.ts";
-import type { RunClaim } from "../../db/runs/open-runs.ts";
+import { findAsset } from "../../db/files/assets.ts";
+import type { RunClaim } from "../../db/run-claims.ts";
 import { Fault } from "../../faults/faults.ts";
 import type { Asset, AssetRef, JobDone } from "../../providers/provider.ts";
 import type { EnabledProvider } from "../offers/provider-registry.ts";

@@ -1,7 +1,7 @@
 // Handles a notification that a provider pushes over its open connection. It is only a trigger: progress is recorded,
 // and a run whose job has ended is woken to read the result from the provider itself.
 
-import { expectResumption, findRequestByTicket } from "../../db/runs/open-requests.ts";
+import { expectResumption, findRequestByTicket } from "../../db/attempts/open-requests.ts";
 import { recordProgress } from "../../db/runs/open-runs.ts";
 import type { JobNotification } from "../../providers/provider.ts";
 import { deriveId } from "../core/ids.ts";

@@ -6,7 +6,7 @@ import {
   expectResumption,
   type PollableJob,
   setProviderUnreachable,
-} from "../../db/runs/open-requests.ts";
+} from "../../db/attempts/open-requests.ts";
 import { recordProgress } from "../../db/runs/open-runs.ts";
 import { readProviderFailure } from "../../providers/call-provider.ts";
 import type { Ticket } from "../../providers/provider.ts";

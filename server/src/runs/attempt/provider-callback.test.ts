@@ -2,9 +2,9 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { attemptOf, claimAttemptAt, claimRun } from "../../../test/support/step-fixtures.ts";
 import { setUpStep } from "../../../test/support/step-setup.ts";
-import { failAttempt } from "../../db/runs/attempts.ts";
-import { claimJobsToPoll } from "../../db/runs/open-requests.ts";
-import { saveTicket } from "../../db/runs/tickets.ts";
+import { failAttempt } from "../../db/attempts/attempts.ts";
+import { claimJobsToPoll } from "../../db/attempts/open-requests.ts";
+import { saveTicket } from "../../db/attempts/tickets.ts";
 import { Fault } from "../../faults/faults.ts";
 import type { CallbackStatus } from "../../providers/provider.ts";
 import { handleProviderCallback } from "./provider-callback.ts";

@@ -1,10 +1,10 @@
 // Handles a callback from a provider: saves a ticket that was lost, or an outcome that only the callback reports,
 // records progress and wakes the run when the job has ended. The run then reads the result through the adapter.
 
-import type { AttemptRef } from "../../db/runs/attempts.ts";
+import type { AttemptRef } from "../../db/attempts/attempts.ts";
+import { saveReportedOutcome } from "../../db/attempts/reported-outcomes.ts";
+import { receiveCallback } from "../../db/attempts/tickets.ts";
 import { recordProgress } from "../../db/runs/open-runs.ts";
-import { saveReportedOutcome } from "../../db/runs/reported-outcomes.ts";
-import { receiveCallback } from "../../db/runs/tickets.ts";
 import { Fault } from "../../faults/faults.ts";
 import type { CallbackRequest } from "../../providers/provider.ts";
 import { deriveId } from "../core/ids.ts";

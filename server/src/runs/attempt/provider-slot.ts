@@ -2,9 +2,9 @@
 // over all processes. A request that may not be sent now fails over to an equivalent offer or waits, without holding a
 // worker slot.
 
-import { findLatestAttempt } from "../../db/runs/attempts.ts";
-import type { RunClaim } from "../../db/runs/open-runs.ts";
-import { claimProviderSlot, takeRateLimitToken } from "../../db/runs/provider-slots.ts";
+import { findLatestAttempt } from "../../db/attempts/attempts.ts";
+import { claimProviderSlot, takeRateLimitToken } from "../../db/attempts/provider-slots.ts";
+import type { RunClaim } from "../../db/run-claims.ts";
 import { Fault } from "../../faults/faults.ts";
 import type { SelectedOffer } from "../../providers/provider.ts";
 import type { Random } from "../../runtime/clock.ts";

@@ -1,5 +1,6 @@
 // A paid response in the spool becomes the result of its run after its worker died: on the same machine, or while the
 // run has moved to another one. PostgreSQL and the disk are real.
+
 import { mkdtempSync, readdirSync, rmSync, utimesSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -21,9 +22,9 @@ import {
 } from "../../../test/support/step-fixtures.ts";
 import { startTestDatabase, type TestDatabase } from "../../../test/support/test-database.ts";
 import { quarantineOpenRun, retryOpenRun } from "../../db/admin/repair-runs.ts";
-import { findLatestAttempt } from "../../db/runs/attempts.ts";
+import { findLatestAttempt } from "../../db/attempts/attempts.ts";
+import type { RunClaim } from "../../db/run-claims.ts";
 import { endRun } from "../../db/runs/end-runs.ts";
-import type { RunClaim } from "../../db/runs/open-runs.ts";
 import { Fault } from "../../faults/faults.ts";
 import type { Offer } from "../../providers/provider.ts";
 import type { SubmitResult } from "../steps.ts";

@@ -1,8 +1,8 @@
 // Recovers responses that an earlier process left in the spool of this machine, and removes those that are not needed
 // any more. Every worker does this for its own directory, whichever worker the engine gave the run to.
 
-import { findAttemptWakeup } from "../../db/runs/open-requests.ts";
-import { findSpooledAttempt } from "../../db/runs/spooled-attempts.ts";
+import { findAttemptWakeup } from "../../db/attempts/open-requests.ts";
+import { findSpooledAttempt } from "../../db/attempts/spooled-attempts.ts";
 import type { SuspectRuns } from "../ownership/suspect-runs.ts";
 import type { AttemptDependencies } from "./attempt-dependencies.ts";
 import type { SpoolEntry } from "./response-spool.ts";

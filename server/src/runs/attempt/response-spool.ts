@@ -7,7 +7,7 @@ import { dirname, join, resolve } from "node:path";
 import { z } from "zod";
 import type { Job, Task } from "../../contract/operation.ts";
 import type { JsonObject } from "../../contract/schemas/run.ts";
-import type { AttemptRef } from "../../db/runs/attempts.ts";
+import type { AttemptRef } from "../../db/attempts/attempts.ts";
 import { SOCKET_SUFFIX } from "../../outbound/process-sockets.ts";
 import type { JobProgress, ProviderOutput, SelectedOffer } from "../../providers/provider.ts";
 import type { Clock, Ids } from "../../runtime/clock.ts";

@@ -26,9 +26,9 @@ import {
 import { startTcpProxy, type TcpProxy } from "../../../test/support/tcp-proxy.ts";
 import { startTestDatabase, type TestDatabase } from "../../../test/support/test-database.ts";
 import { until } from "../../../test/support/until.ts";
+import { findLatestAttempt } from "../../db/attempts/attempts.ts";
 import { connectDatabase, type Database } from "../../db/connect.ts";
-import { findLatestAttempt } from "../../db/runs/attempts.ts";
-import type { RunClaim } from "../../db/runs/open-runs.ts";
+import type { RunClaim } from "../../db/run-claims.ts";
 import { Fault } from "../../faults/faults.ts";
 import { createDiskStorage } from "../../files/storage/disk-storage.ts";
 import type { ObjectStorage } from "../../files/storage/object-storage.ts";

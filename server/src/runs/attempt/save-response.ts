@@ -2,9 +2,9 @@
 // is saved before anything else and retried while PostgreSQL or storage is unavailable. A response that cannot be
 // requested again is also in the spool, where it survives this process.
 
-import { releaseAttemptLease, takeOverAttempt } from "../../db/runs/attempts.ts";
-import type { RunClaim } from "../../db/runs/open-runs.ts";
-import { saveTicket } from "../../db/runs/tickets.ts";
+import { releaseAttemptLease, takeOverAttempt } from "../../db/attempts/attempts.ts";
+import { saveTicket } from "../../db/attempts/tickets.ts";
+import type { RunClaim } from "../../db/run-claims.ts";
 import { Fault, isTransient } from "../../faults/faults.ts";
 import type { JobDone, JobProgress, Recovery } from "../../providers/provider.ts";
 import { backoffMs, retry } from "../../runtime/retry.ts";

@@ -2,8 +2,8 @@
 // else happens, so that a crash after the response does not lose the paid job.
 
 import type { JsonObject } from "../../contract/schemas/run.ts";
-import { type AttemptRef, expireAttemptLease, failAttempt, listAttemptedOffers } from "../../db/runs/attempts.ts";
-import type { RunClaim } from "../../db/runs/open-runs.ts";
+import { type AttemptRef, expireAttemptLease, failAttempt, listAttemptedOffers } from "../../db/attempts/attempts.ts";
+import type { RunClaim } from "../../db/run-claims.ts";
 import { type Fault, toFault } from "../../faults/faults.ts";
 import { adjustParameters } from "../../providers/adjust-parameters.ts";
 import { type ProviderFailureKind, readProviderFailure } from "../../providers/call-provider.ts";

@@ -1,4 +1,5 @@
 // The paid step on a real database: no request is sent without a claim and a lease, and none is sent twice.
+
 import { afterEach, describe, expect, it } from "vitest";
 import {
   attemptOf,
@@ -14,8 +15,9 @@ import {
   TENANT,
 } from "../../../test/support/step-fixtures.ts";
 import { setUpStep } from "../../../test/support/step-setup.ts";
-import { expireAttemptLease, failAttempt, findLatestAttempt } from "../../db/runs/attempts.ts";
-import { type RunClaim, requeueExpiredClaims } from "../../db/runs/open-runs.ts";
+import { expireAttemptLease, failAttempt, findLatestAttempt } from "../../db/attempts/attempts.ts";
+import type { RunClaim } from "../../db/run-claims.ts";
+import { requeueExpiredClaims } from "../../db/runs/open-runs.ts";
 import { claimQueuedRuns } from "../../db/runs/queue.ts";
 import { findRun } from "../../db/runs/runs.ts";
 import { Fault } from "../../faults/faults.ts";

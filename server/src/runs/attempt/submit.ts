@@ -4,10 +4,11 @@
 // no other worker can submit the same job while the request may still be in flight.
 
 import type { Job } from "../../contract/operation.ts";
+import { claimAttempt } from "../../db/attempts/claim-attempt.ts";
+import { saveWakeup, type WakeupRegistration } from "../../db/attempts/open-requests.ts";
 import type { Database } from "../../db/connect.ts";
-import { claimAttempt } from "../../db/runs/claim-attempt.ts";
-import { saveWakeup, type WakeupRegistration } from "../../db/runs/open-requests.ts";
-import { pauseRun, type RunClaim } from "../../db/runs/open-runs.ts";
+import type { RunClaim } from "../../db/run-claims.ts";
+import { pauseRun } from "../../db/runs/open-runs.ts";
 import { startClaimedRun } from "../../db/runs/start-run.ts";
 import { Fault, isTransient } from "../../faults/faults.ts";
 import { attemptKey, processingEventId, toAttemptRef } from "../core/ids.ts";

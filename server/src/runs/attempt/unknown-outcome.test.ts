@@ -9,8 +9,8 @@ import {
   SimulatedCrash,
 } from "../../../test/support/step-fixtures.ts";
 import { setUpStep } from "../../../test/support/step-setup.ts";
-import { expireAttemptLease, failAttempt } from "../../db/runs/attempts.ts";
-import { saveTicket } from "../../db/runs/tickets.ts";
+import { expireAttemptLease, failAttempt } from "../../db/attempts/attempts.ts";
+import { saveTicket } from "../../db/attempts/tickets.ts";
 import { Fault } from "../../faults/faults.ts";
 import { providerBusy } from "../../providers/call-provider.ts";
 import type { Offer } from "../../providers/provider.ts";

@@ -10,10 +10,11 @@ import {
   findRequestOutput,
   markOutcomeUnknown,
   takeOverAttempt,
-} from "../../db/runs/attempts.ts";
-import { releaseRequest } from "../../db/runs/open-requests.ts";
-import { type RunClaim, renewClaim } from "../../db/runs/open-runs.ts";
-import { saveTicket } from "../../db/runs/tickets.ts";
+} from "../../db/attempts/attempts.ts";
+import { releaseRequest } from "../../db/attempts/open-requests.ts";
+import { saveTicket } from "../../db/attempts/tickets.ts";
+import type { RunClaim } from "../../db/run-claims.ts";
+import { renewClaim } from "../../db/runs/open-runs.ts";
 import { Fault, toFault } from "../../faults/faults.ts";
 import type { SelectedOffer, Ticket } from "../../providers/provider.ts";
 import { toAttemptRef } from "../core/ids.ts";

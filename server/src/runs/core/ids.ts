@@ -1,6 +1,6 @@
 // Deterministic ids: a step that is repeated after a crash computes the same id, so its inserts are idempotent.
 import { createHash } from "node:crypto";
-import type { AttemptRef } from "../../db/runs/attempts.ts";
+import type { AttemptRef } from "../../db/attempts/attempts.ts";
 
 /** A UUIDv7 with the time of `runId` and bits hashed from `parts`, so that it sorts beside its run. */
 export function deriveId(runId: string, ...parts: (string | number)[]): string {

@@ -1,4 +1,5 @@
 // The first step of a run: it starts, and its jobs become provider requests.
+
 import { describe, expect, it } from "vitest";
 import {
   cancelRun,
@@ -11,7 +12,7 @@ import {
   TENANT,
 } from "../../../test/support/step-fixtures.ts";
 import { setUpStep } from "../../../test/support/step-setup.ts";
-import type { RunClaim } from "../../db/runs/open-runs.ts";
+import type { RunClaim } from "../../db/run-claims.ts";
 import { findRun } from "../../db/runs/runs.ts";
 import { submit } from "../attempt/submit.ts";
 import { planRequests } from "./plan-requests.ts";

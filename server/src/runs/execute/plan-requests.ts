@@ -3,7 +3,7 @@
 
 import type { Job } from "../../contract/operation.ts";
 import type { Database } from "../../db/connect.ts";
-import type { RunClaim } from "../../db/runs/open-runs.ts";
+import type { RunClaim } from "../../db/run-claims.ts";
 import { startClaimedRun } from "../../db/runs/start-run.ts";
 import { type AllowedLoras, namesCustomModels, recheckCustomModels } from "../accept/custom-models.ts";
 import { processingEventId } from "../core/ids.ts";

@@ -1,5 +1,5 @@
 // Binds the steps of a run to the capabilities of this process.
-import { releaseRequest } from "../../db/runs/open-requests.ts";
+import { releaseRequest } from "../../db/attempts/open-requests.ts";
 import type { AttemptDependencies } from "../attempt/attempt-dependencies.ts";
 import { cancelAtProvider, collectResult, registerWakeup } from "../attempt/collect-result.ts";
 import { submit } from "../attempt/submit.ts";

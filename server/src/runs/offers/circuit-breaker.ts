@@ -1,7 +1,7 @@
 // The circuit breaker: an offer that fails repeatedly is not used by any process until a pause is over, then tried with
 // one job. An operator can pause all offers of a provider. The state is in PostgreSQL; each process reads it at most
 // every 500 ms.
-import type { Database } from "../../db/connect.ts";
+
 import {
   ALL_OFFERS,
   type CircuitBreakerPolicy,
@@ -10,7 +10,8 @@ import {
   listCircuitBreakers,
   recordOfferFailure,
   recordOfferSuccess,
-} from "../../db/runs/circuit-breakers.ts";
+} from "../../db/attempts/circuit-breakers.ts";
+import type { Database } from "../../db/connect.ts";
 import type { SelectedOffer } from "../../providers/provider.ts";
 import type { Clock } from "../../runtime/clock.ts";
 

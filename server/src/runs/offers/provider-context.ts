@@ -1,6 +1,6 @@
 // The context of one adapter call: the provider's settings, the attempt's idempotency key, its callback URL, and an
 // HTTP client that stops before the attempt lease expires.
-import type { AttemptRef } from "../../db/runs/attempts.ts";
+import type { AttemptRef } from "../../db/attempts/attempts.ts";
 import { Fault, passesByItself } from "../../faults/faults.ts";
 import type { RunPixelTask } from "../../files/images/pixel-tasks.ts";
 import type { OutboundHttp } from "../../outbound/outbound-http.ts";

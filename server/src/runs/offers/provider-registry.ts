@@ -1,7 +1,7 @@
 // The enabled providers: their adapters, the state of their circuit breakers, the context that each adapter call gets,
 // and the seats of submissions. A submission without a seat waits before it is claimed, never in a queue for a
 // connection, where its time would run out unseen.
-import type { AttemptRef } from "../../db/runs/attempts.ts";
+import type { AttemptRef } from "../../db/attempts/attempts.ts";
 import { CONNECTIONS_PER_ORIGIN } from "../../outbound/provider-http-client.ts";
 import type { EnabledProvider, ProviderContext } from "../../providers/provider.ts";
 import { listOffers } from "../../providers/resolve-model.ts";

@@ -2,8 +2,8 @@
 
 import type { Job } from "../../contract/operation.ts";
 import type { Database } from "../../db/connect.ts";
+import type { RunClaim } from "../../db/run-claims.ts";
 import { type CompletedRun, endRun, saveOutputAndComplete } from "../../db/runs/end-runs.ts";
-import type { RunClaim } from "../../db/runs/open-runs.ts";
 import { adjustParameters } from "../../providers/adjust-parameters.ts";
 import { deriveId } from "../core/ids.ts";
 import type { Notifications } from "../core/notifications.ts";

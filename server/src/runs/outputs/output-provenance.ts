@@ -4,7 +4,7 @@
 
 import type { Job } from "../../contract/operation.ts";
 import type { Database } from "../../db/connect.ts";
-import { findAsset, findAssets } from "../../db/runs/assets.ts";
+import { findAsset, findAssets } from "../../db/files/assets.ts";
 import { Fault } from "../../faults/faults.ts";
 import { detectType } from "../../files/formats/detect-type.ts";
 import type { InspectedImage } from "../../files/images/image-decoder.ts";

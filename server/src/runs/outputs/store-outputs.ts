@@ -1,14 +1,15 @@
 // Stores the results of a provider request: converts those whose format the API promises, inspects them, and writes
 // them and their thumbnails under a content-addressed key. Large videos, and files that Gesso does not read, are
 // streamed. Storing the same results twice changes nothing.
+
 import { createHash } from "node:crypto";
 import type { Job } from "../../contract/operation.ts";
 import type { MediaKind } from "../../contract/pinned-model.ts";
 import type { JsonObject } from "../../contract/schemas/run.ts";
+import { type AttemptRef, type RequestOutput, saveRequestOutput } from "../../db/attempts/attempts.ts";
 import type { Database } from "../../db/connect.ts";
-import { type AttemptRef, type RequestOutput, saveRequestOutput } from "../../db/runs/attempts.ts";
-import type { RunClaim } from "../../db/runs/open-runs.ts";
-import type { FileToInsert } from "../../db/runs/runs.ts";
+import type { FileToInsert } from "../../db/files/insert-files.ts";
+import type { RunClaim } from "../../db/run-claims.ts";
 import { Fault, type FaultCode } from "../../faults/faults.ts";
 import { detectType } from "../../files/formats/detect-type.ts";
 import type { ImageSize } from "../../files/formats/image-size.ts";

@@ -1,7 +1,8 @@
 // Makes the thumbnails of a stored file and writes them beside it. Never throws, and takes 15 s at most: a result is
 // worth more than its thumbnails, so a file whose thumbnails fail is stored without them.
+
 import { createHash } from "node:crypto";
-import type { FileToInsert } from "../../db/runs/runs.ts";
+import type { FileToInsert } from "../../db/files/insert-files.ts";
 import type { StoredAsset } from "../../db/typed-columns.ts";
 import type { VideoFile } from "../../files/formats/ranged-file.ts";
 import type { ThumbnailFile, ThumbnailMaker } from "../../files/images/thumbnail.ts";

@@ -1,10 +1,11 @@
 // Leases that expired while PostgreSQL was away or because its clock was set, judged by the time since then.
+
 import { describe, expect, it } from "vitest";
 import { createManualClock } from "../../../test/support/manual-clock.ts";
 import { claimAttemptAt, claimRun } from "../../../test/support/step-fixtures.ts";
 import { setUpStep } from "../../../test/support/step-setup.ts";
-import { findLatestAttempt } from "../../db/runs/attempts.ts";
-import type { RunClaim } from "../../db/runs/open-runs.ts";
+import { findLatestAttempt } from "../../db/attempts/attempts.ts";
+import type { RunClaim } from "../../db/run-claims.ts";
 import { createDatabaseSteadiness } from "./database-steadiness.ts";
 import { isDatabaseSteady } from "./observe-database.ts";
 

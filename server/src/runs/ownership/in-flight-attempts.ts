@@ -1,7 +1,7 @@
 // Knows which attempts a living process is still working on: it has sent the request, and awaits the response or stores
 // it. An expired lease says only that PostgreSQL heard nothing of the process. While the process lives, it gets the
 // response and saves it, so the attempt is not given up. Processes that share a spool directory ask each other.
-import type { AttemptRef } from "../../db/runs/attempts.ts";
+import type { AttemptRef } from "../../db/attempts/attempts.ts";
 import type { Log } from "../../observe/log.ts";
 import type { ProcessSockets } from "../../outbound/process-sockets.ts";
 import { attemptKey } from "../core/ids.ts";

@@ -1,5 +1,6 @@
 // A run that kills every worker that stores its results is found and stopped, and runs beside it complete. The
 // processes share a directory, a database and a clock, which the test moves; one that dies never continues.
+
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,7 +13,7 @@ import { claimRun } from "../../../test/support/step-fixtures.ts";
 import { startTestDatabase, type TestDatabase } from "../../../test/support/test-database.ts";
 import { retryOpenRun } from "../../db/admin/repair-runs.ts";
 import type { Database } from "../../db/connect.ts";
-import { QUARANTINE_DEADLINE, type RunClaim } from "../../db/runs/open-runs.ts";
+import { QUARANTINE_DEADLINE, type RunClaim } from "../../db/run-claims.ts";
 import { countWorkerDeaths } from "../../db/runs/suspect-runs.ts";
 import { createSuspectRuns, type SuspectRuns } from "./suspect-runs.ts";
 import { createWorkMarks, type WorkMarks } from "./work-marks.ts";

@@ -2,7 +2,7 @@
 
 import type { RunResult } from "../../contract/operation.ts";
 import type { Attempt, JsonObject, Run, RunOutput } from "../../contract/schemas/run.ts";
-import type { AttemptHistoryRow } from "../../db/runs/attempt-history.ts";
+import type { AttemptHistoryRow } from "../../db/attempts/attempt-history.ts";
 import type { RunRow } from "../../db/runs/runs.ts";
 import type { StoredAsset } from "../../db/typed-columns.ts";
 import type { AssetStore } from "../../files/storage/asset-store.ts";

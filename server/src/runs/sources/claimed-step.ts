@@ -1,8 +1,9 @@
 // A step that may take long or wait: it holds the claim of its run and renews it, so the reconciler does not start a
 // second invocation beside it. It stops when the claim is lost, when the run is canceled, and at the deadline.
+
 import type { Database } from "../../db/connect.ts";
-import { CLAIM_SECONDS } from "../../db/runs/open-requests.ts";
-import { type RunClaim, renewClaimOfStep } from "../../db/runs/open-runs.ts";
+import { CLAIM_SECONDS, type RunClaim } from "../../db/run-claims.ts";
+import { renewClaimOfStep } from "../../db/runs/open-runs.ts";
 import { Fault, passesByItself } from "../../faults/faults.ts";
 import { backoffMs, retry } from "../../runtime/retry.ts";
 import type { Runtime } from "../core/runtime.ts";

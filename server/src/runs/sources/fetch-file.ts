@@ -1,8 +1,9 @@
 // Fetches the file behind a URL as it is, of any medium, for a model whose own schema says what it takes. It is
 // streamed into the storage, so its size does not matter for the memory of the worker. An image that Gesso reads is
 // stored as any other source: without its metadata.
-import { insertSourceAsset } from "../../db/runs/assets.ts";
-import type { RunClaim } from "../../db/runs/open-runs.ts";
+
+import { insertSourceAsset } from "../../db/files/assets.ts";
+import type { RunClaim } from "../../db/run-claims.ts";
 import type { StoredAsset } from "../../db/typed-columns.ts";
 import { Fault } from "../../faults/faults.ts";
 import { detectMediaType, HEAD_BYTES } from "../../files/formats/detect-media-type.ts";

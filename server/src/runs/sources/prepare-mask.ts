@@ -1,8 +1,8 @@
 // Gives providers masks in one format and in the size of their image. A mask that has to change is stored as a further
 // asset of the run, under an id that is derived from the originals, so a repeated step stores it once.
 
-import { findAsset, insertSourceAsset } from "../../db/runs/assets.ts";
-import type { RunClaim } from "../../db/runs/open-runs.ts";
+import { findAsset, insertSourceAsset } from "../../db/files/assets.ts";
+import type { RunClaim } from "../../db/run-claims.ts";
 import type { StoredAsset } from "../../db/typed-columns.ts";
 import { Fault } from "../../faults/faults.ts";
 import type { ImageSize } from "../../files/formats/image-size.ts";

@@ -1,4 +1,5 @@
 // Sources of a job become stored assets, once for each run and URL, whatever crashes between.
+
 import { v7 } from "uuid";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import {
@@ -14,9 +15,9 @@ import {
 } from "../../../test/support/step-fixtures.ts";
 import { startTestDatabase, type TestDatabase } from "../../../test/support/test-database.ts";
 import type { Job } from "../../contract/operation.ts";
-import { findAsset, insertSourceAsset } from "../../db/runs/assets.ts";
+import { findAsset, insertSourceAsset } from "../../db/files/assets.ts";
+import type { RunClaim } from "../../db/run-claims.ts";
 import { endRun } from "../../db/runs/end-runs.ts";
-import type { RunClaim } from "../../db/runs/open-runs.ts";
 import type { StoredAsset } from "../../db/typed-columns.ts";
 import { Fault } from "../../faults/faults.ts";
 import { sourceAssetId } from "../core/ids.ts";

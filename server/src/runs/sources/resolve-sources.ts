@@ -4,8 +4,8 @@
 
 import type { Job, Source } from "../../contract/operation.ts";
 import type { VideoFrame } from "../../contract/run-outputs.ts";
-import { type AssetRow, findAsset, insertSourceAsset } from "../../db/runs/assets.ts";
-import type { RunClaim } from "../../db/runs/open-runs.ts";
+import { type AssetRow, findAsset, insertSourceAsset } from "../../db/files/assets.ts";
+import type { RunClaim } from "../../db/run-claims.ts";
 import { findRun } from "../../db/runs/runs.ts";
 import type { StoredAsset } from "../../db/typed-columns.ts";
 import { Fault } from "../../faults/faults.ts";

@@ -3,7 +3,7 @@
 
 import type { Job, Source } from "../../contract/operation.ts";
 import type { Database } from "../../db/connect.ts";
-import { type AssetRow, findAssets } from "../../db/runs/assets.ts";
+import { type AssetRow, findAssets } from "../../db/files/assets.ts";
 import type { RunRow } from "../../db/runs/runs.ts";
 import type { StoredAsset } from "../../db/typed-columns.ts";
 import { Fault } from "../../faults/faults.ts";

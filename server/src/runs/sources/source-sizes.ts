@@ -2,7 +2,7 @@
 // determine the price of a job with a price per megapixel. A size that is not known here is never guessed.
 
 import type { Job, Source, SourceSize } from "../../contract/operation.ts";
-import { findAssets } from "../../db/runs/assets.ts";
+import { findAssets } from "../../db/files/assets.ts";
 import { findRuns } from "../../db/runs/runs.ts";
 import type { StoredAsset } from "../../db/typed-columns.ts";
 import { knownSize } from "../../files/formats/image-size.ts";

@@ -1,4 +1,5 @@
 // The deadline for waiting and the one for working, on a database that follows the clock of the test.
+
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { connectOnClock, installDatabaseClock } from "../../../test/support/database-clock.ts";
 import { createManualClock } from "../../../test/support/manual-clock.ts";
@@ -15,10 +16,10 @@ import {
   requestTo,
 } from "../../../test/support/step-fixtures.ts";
 import { startTestDatabase, type TestDatabase } from "../../../test/support/test-database.ts";
+import { failAttempt } from "../../db/attempts/attempts.ts";
+import { saveTicket } from "../../db/attempts/tickets.ts";
 import type { Database } from "../../db/connect.ts";
-import { failAttempt } from "../../db/runs/attempts.ts";
-import type { RunClaim } from "../../db/runs/open-runs.ts";
-import { saveTicket } from "../../db/runs/tickets.ts";
+import type { RunClaim } from "../../db/run-claims.ts";
 import { Fault } from "../../faults/faults.ts";
 import { collectResult, registerWakeup } from "../attempt/collect-result.ts";
 import { submit } from "../attempt/submit.ts";

@@ -2,13 +2,13 @@
 // transfers. The file is written again without its texts, read back, and only then takes the place of the old one.
 
 import type { JsonObject } from "../../contract/schemas/run.ts";
-import type { Database } from "../../db/connect.ts";
 import {
   type ArchiveFileOfRun,
   announceArchiveKey,
   findArchiveFilesOfRun,
   replaceArchiveFile,
-} from "../../db/runs/erase-archived-run.ts";
+} from "../../db/archive/erase-archived-run.ts";
+import type { Database } from "../../db/connect.ts";
 import type { RunRow } from "../../db/runs/runs.ts";
 import { Fault } from "../../faults/faults.ts";
 import type { AssetStore } from "../../files/storage/asset-store.ts";

@@ -6,12 +6,12 @@ import { runPeriods } from "../../../test/support/run-periods.ts";
 import { startTestDatabase, type TestDatabase } from "../../../test/support/test-database.ts";
 import { endRun } from "../../db/runs/end-runs.ts";
 import { insertRun } from "../../db/runs/insert-run.ts";
-import { listRunRows } from "../../db/runs/list-runs.ts";
 import { claimQueuedRuns } from "../../db/runs/queue.ts";
-import { countRunsByMonth, findRunsToIndex, insertRunTerms } from "../../db/runs/run-index.ts";
 import { tombstoneRun } from "../../db/runs/runs.ts";
-import { termsOfRun } from "../../db/runs/search-terms.ts";
 import { startClaimedRun } from "../../db/runs/start-run.ts";
+import { listRunRows } from "../../db/search/list-runs.ts";
+import { countRunsByMonth, findRunsToIndex, insertRunTerms } from "../../db/search/run-index.ts";
+import { termsOfRun } from "../../db/search/search-terms.ts";
 import { indexRuns } from "./index-runs.ts";
 
 let database: TestDatabase;

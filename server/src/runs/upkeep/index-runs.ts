@@ -10,8 +10,8 @@ import {
   saveRunIndexBackfill,
   saveRunIndexPosition,
   type UnindexedRun,
-} from "../../db/runs/run-index.ts";
-import { isOpenStatus, termsOfRun } from "../../db/runs/search-terms.ts";
+} from "../../db/search/run-index.ts";
+import { isOpenStatus, termsOfRun } from "../../db/search/search-terms.ts";
 
 const EVENTS_PER_TURN = 500;
 const BACKFILL_PER_TURN = 200;

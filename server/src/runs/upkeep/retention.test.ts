@@ -9,9 +9,9 @@ import { startTestDatabase, type TestDatabase } from "../../../test/support/test
 import { createTestRuntime, TEST_RUN_SETTINGS } from "../../../test/support/test-runtime.ts";
 import type { Database } from "../../db/connect.ts";
 import { repairEventClock } from "../../db/event-log.ts";
-import { findAsset, insertSourceAsset } from "../../db/runs/assets.ts";
+import { findAsset, insertSourceAsset } from "../../db/files/assets.ts";
+import { saveRetentionDays } from "../../db/files/retention.ts";
 import { insertUploadRun } from "../../db/runs/insert-upload.ts";
-import { saveRetentionDays } from "../../db/runs/retention.ts";
 import { type AssetStore, createAssetStore } from "../../files/storage/asset-store.ts";
 import { createDiskStorage } from "../../files/storage/disk-storage.ts";
 import { assetKey } from "../../files/storage/object-storage.ts";

@@ -11,7 +11,7 @@ import {
   listExpiredRuns,
   listReferencedKeys,
   recordOrphans,
-} from "../../db/runs/retention.ts";
+} from "../../db/files/retention.ts";
 import type { AssetStore } from "../../files/storage/asset-store.ts";
 import type { ListedObject } from "../../files/storage/object-storage.ts";
 import type { RunSettings } from "../core/run-settings.ts";

@@ -78,7 +78,7 @@ export const clients: ThreatSection = {
           "are refused without a reason",
           "leave an entry with the reason in the log of the tenant and in the operator's, and tenants see theirs",
         ],
-        "server/src/access/recent-login.test.ts": ["declares what it changes, and needs a recent login"],
+        "server/src/access/sign-in/recent-login.test.ts": ["declares what it changes, and needs a recent login"],
       },
     },
     {
@@ -89,7 +89,7 @@ export const clients: ThreatSection = {
       control: "fingerprints are compared within a tenant only",
       kind: "control and test",
       tests: {
-        "server/src/db/runs/fingerprints.test.ts": [
+        "server/src/db/files/fingerprints.test.ts": [
           "the nearest file of the tenant is found, no deleted one and none of another tenant",
         ],
         "server/test/scenarios/provenance.test.ts": [

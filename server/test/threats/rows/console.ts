@@ -3,7 +3,7 @@ import type { ThreatSection } from "../threat.ts";
 
 const OVER_HTTP = "server/test/access/console.test.ts";
 const LOGIN = "server/test/access/console-login.test.ts";
-const SESSIONS = "server/src/access/console-sessions.test.ts";
+const SESSIONS = "server/src/access/sign-in/console-sessions.test.ts";
 
 export const consoleSection: ThreatSection = {
   title: "Console",
@@ -105,7 +105,7 @@ export const consoleSection: ThreatSection = {
           "need a login of the last 10 minutes in a session, and a new sign-in permits them",
           "need a login of the last 10 minutes in a session, and none with a key",
         ],
-        "server/src/access/recent-login.test.ts": [
+        "server/src/access/sign-in/recent-login.test.ts": [
           "declares what it changes, and needs a recent login",
           "needs a recent login even without a declaration",
         ],

@@ -179,7 +179,7 @@ export const credentials: ThreatSection = {
       control: "an unknown key ID causes at most one request in 30 s",
       kind: "control and test",
       tests: {
-        "server/src/access/jwks.test.ts": [
+        "server/src/access/tokens/jwks.test.ts": [
           "requests keys at most three times a minute, however many unknown key IDs are named",
         ],
         "server/test/access/token-corpus.test.ts": [
@@ -195,7 +195,7 @@ export const credentials: ThreatSection = {
       control: "cached keys are used for up to 24 h; an unknown key ID causes a new request",
       kind: "control and test",
       tests: {
-        "server/src/access/jwks.test.ts": [
+        "server/src/access/tokens/jwks.test.ts": [
           "uses cached keys for a day while the issuer is unreachable, and no longer",
           "accepts a new key within a minute and drops a removed one within 15 minutes",
         ],
@@ -267,17 +267,17 @@ export const credentials: ThreatSection = {
           "a member whom another process removed or demoted loses access within 5 s",
           "a token is refused 60 minutes after it was issued, even if it is valid for a day",
         ],
-        "server/src/access/console-sessions.test.ts": [
+        "server/src/access/sign-in/console-sessions.test.ts": [
           "a session that came from an identity provider ends after the hours of its issuer, however often it is used",
         ],
-        "server/src/access/issuer-tokens.test.ts": [
+        "server/src/access/tokens/issuer-tokens.test.ts": [
           "do not join if the settings have no role for them",
           "refuses a token without it, before its user becomes a member",
         ],
         "server/test/conformance/single-sign-on.test.ts": [
           "of a member who was removed or is read-only is rejected with the next request",
         ],
-        "server/src/access/mapped-roles.test.ts": [
+        "server/src/access/sign-in/mapped-roles.test.ts": [
           "follows the claims of each new token, and is gone with them",
           "is not changed by an older token: neither one from before nor the same one once more",
           "does not bring back a member whom an owner has removed",

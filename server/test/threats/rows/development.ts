@@ -20,7 +20,7 @@ export const development: ThreatSection = {
           "saves nothing for %s, and does not repeat it",
           "is refused on a server that gesso dev did not start, with the lines to add and no request to the provider",
         ],
-        "server/src/access/recent-login.test.ts": ["declares what it changes, and needs a recent login"],
+        "server/src/access/sign-in/recent-login.test.ts": ["declares what it changes, and needs a recent login"],
         "console/test/connect-provider.test.ts": [
           "a key is checked, shown nowhere and used at once: the first image comes from the provider",
         ],

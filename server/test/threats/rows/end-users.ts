@@ -68,7 +68,7 @@ export const endUsers: ThreatSection = {
         "the scopes of tokens are a list; what is not named there is refused, and removed from tokens of earlier versions",
       kind: "control and test",
       tests: {
-        "server/src/access/access-tokens.test.ts": [
+        "server/src/access/tokens/access-tokens.test.ts": [
           "grants no %s, whatever the key may do",
           "of an earlier version keeps no scope that tokens cannot have, and sees what was made with it alone",
         ],

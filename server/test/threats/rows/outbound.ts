@@ -144,7 +144,7 @@ export const outbound: ThreatSection = {
       control: "only the operator names issuers, in the settings; no operation accepts one",
       kind: "control and test",
       tests: {
-        "server/src/access/issuers.test.ts": [
+        "server/src/access/tokens/issuers.test.ts": [
           "accepts no issuer at the metadata address of a cloud, and none from a request",
           "accepts issuers and keys over https, and over http only on this machine",
         ],

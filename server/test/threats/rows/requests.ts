@@ -54,7 +54,7 @@ export const requests: ThreatSection = {
           "of 33 levels, or 100,000, is refused with an error of the catalogue, and the process goes on",
           "with a name twice has the last of the two values, in the request as in what is stored",
         ],
-        "server/src/http/json-scanner.test.ts": ["refuses many values within their first chunks"],
+        "server/src/http/bodies/json-scanner.test.ts": ["refuses many values within their first chunks"],
         "server/src/contract/fields.test.ts": [
           "has at most 64 keys",
           "has at most 16 KiB as compact JSON, counted in bytes",

@@ -3,7 +3,7 @@
 import type { Comparison } from "../../../contract/schemas/reconciliation.ts";
 import { listAssetsSince } from "../../../db/admin/compare-installation.ts";
 import { FIRST_ID } from "../../../db/delete-batches.ts";
-import { listReferencedKeys } from "../../../db/runs/retention.ts";
+import { listReferencedKeys } from "../../../db/files/retention.ts";
 import type { ComparisonDependencies, ComparisonScope } from "./comparison-scope.ts";
 
 const PIECE_ROWS = 500;

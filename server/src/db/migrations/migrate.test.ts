@@ -1,0 +1,143 @@
+// Migrations beside running processes: programs older than the schema, locks, concurrent index builds.
+
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import pg from "pg";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { startTestDatabase, type TestDatabase } from "../../../test/support/test-database.ts";
+import { until } from "../../../test/support/until.ts";
+import { migrate } from "./migrate.ts";
+import { MIGRATIONS_FOLDER } from "./migration-files.ts";
+
+const TIMING = { lockMs: 100, retryMs: 100, attempts: 50 };
+
+let database: TestDatabase;
+const folders: string[] = [];
+beforeEach(async () => {
+  database = await startTestDatabase();
+});
+afterEach(async () => {
+  await database.stop();
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
+});
+
+/** The migrations of this version and more. */
+function folderWith(files: Record<string, string>): URL {
+  const folder = mkdtempSync(join(tmpdir(), "gesso-migrations-"));
+  folders.push(folder);
+  cpSync(MIGRATIONS_FOLDER, folder, { recursive: true });
+  for (const [name, sql] of Object.entries(files)) writeFileSync(join(folder, name), sql);
+  return pathToFileURL(`${folder}/`);
+}
+
+const migrateWith = (files: Record<string, string>, timing = TIMING) =>
+  migrate(database.url, database.url, { folder: folderWith(files), timing });
+
+const EXPAND = {
+  "0900_add_region.sql": "-- expand: tenants have a region\nalter table tenants add column region text;",
+};
+const CONTRACT = {
+  "0901_drop_region.sql": "-- contract since 0900: the region is unused\nalter table tenants drop column region;",
+};
+
+describe("migrate", () => {
+  it("lets a program start on a schema that a newer version expanded", async () => {
+    expect(await migrateWith(EXPAND)).toEqual(["0900_add_region.sql"]);
+    expect(await migrate(database.url)).toEqual([]);
+    expect(await migrateWith(EXPAND)).toEqual([]);
+  });
+
+  it("refuses a program that a contract migration has left behind, and accepts the ones after it", async () => {
+    await migrateWith({ ...EXPAND, ...CONTRACT });
+    await expect(migrate(database.url)).rejects.toThrow("0901_drop_region.sql removed what this version needs");
+    expect(await migrateWith(EXPAND)).toEqual([]);
+  });
+
+  it("refuses a program with migrations that the newer schema lacks", async () => {
+    await migrateWith(EXPAND);
+    const other = { "0899_add_zone.sql": "-- expand: tenants have a zone\nalter table tenants add column zone text;" };
+    await expect(migrateWith(other)).rejects.toThrow("migrated by another version (0900_add_region.sql)");
+  });
+
+  it("refuses a file that was changed after it had been applied", async () => {
+    await migrateWith(EXPAND);
+    const changed = { "0900_add_region.sql": `${EXPAND["0900_add_region.sql"]}\n-- more` };
+    await expect(migrateWith(changed)).rejects.toThrow("0900_add_region.sql was changed");
+  });
+
+  it("refuses a file without a declared kind", async () => {
+    await expect(migrateWith({ "0900_odd.sql": "select 1;" })).rejects.toThrow("first line");
+  });
+
+  it("gives its locks up while a transaction holds the table, so that other statements pass, and then succeeds", async () => {
+    const holder = new pg.Client({ connectionString: database.url });
+    await holder.connect();
+    await holder.query("begin; select from tenants limit 1");
+    const migrated = migrateWith(EXPAND);
+    const waiting = `select count(*)::int as n from pg_locks join pg_database d on d.oid = database
+      where not granted and mode = 'AccessExclusiveLock' and datname = current_database()`;
+    for (let round = 0; round < 3; round++) {
+      await until(async () => (await database.owner.query<{ n: number }>("test.waiting", waiting))[0]!.n > 0);
+      // Queues behind the migration, and passes because the migration gives up: the other transaction is still open.
+      await database.owner.query("test.read", "select count(*) from tenants");
+    }
+    await holder.query("commit");
+    expect(await migrated).toEqual(["0900_add_region.sql"]);
+    await holder.end();
+  });
+
+  it("stops after its attempts and leaves nothing half done", async () => {
+    const holder = new pg.Client({ connectionString: database.url });
+    await holder.connect();
+    await holder.query("begin; select from tenants limit 1");
+    await expect(migrateWith(EXPAND, { ...TIMING, attempts: 2 })).rejects.toThrow("could not lock its tables");
+    await holder.end();
+    const applied = await database.owner.query(
+      "test.applied",
+      "select name from schema_migrations where name > '0900'",
+    );
+    expect(applied).toEqual([]);
+  });
+
+  it("builds an index concurrently while other processes wait for the migration, and again after an interruption", async () => {
+    const sql = "-- expand: find tenants by name\ncreate index concurrently tenants_by_name on tenants (name);";
+    // A unique index over duplicate rows fails and stays behind as invalid, as an interrupted build does.
+    await database.owner.query(
+      "test.more",
+      "insert into tenants (tenant_id, name) select gen_random_uuid(), 'same' from generate_series(1, 2)",
+    );
+    await database.owner.query("test.fail", sql.replace("create", "create unique")).catch(() => {});
+    const states = "select indisvalid from pg_index where indexrelid = 'tenants_by_name'::regclass";
+    expect(await database.owner.query("test.state", states)).toEqual([{ indisvalid: false }]);
+
+    const files = { "0900_index.sql": sql };
+    const outcomes = await Promise.all([1, 2, 3].map(() => migrateWith(files)));
+    expect(outcomes.flat()).toEqual(["0900_index.sql"]);
+    expect(await database.owner.query("test.state", states)).toEqual([{ indisvalid: true }]);
+  });
+
+  it("drops an index concurrently, and finishes after an interruption", async () => {
+    const sql = "-- contract since 0900: the index is unused\ndrop index concurrently tenants_by_region;";
+    await migrateWith(EXPAND);
+    await database.owner.query("test.index", "create index tenants_by_region on tenants (region)");
+    const files = { ...EXPAND, "0901_drop_index.sql": sql };
+    expect(await migrateWith(files)).toEqual(["0901_drop_index.sql"]);
+    expect(await database.owner.query("test.left", "select to_regclass('tenants_by_region') as index")).toEqual([
+      { index: null },
+    ]);
+    await database.owner.query("test.forget", "delete from schema_migrations where name = '0901_drop_index.sql'");
+    expect(await migrateWith(files)).toEqual(["0901_drop_index.sql"]);
+  });
+
+  it("puts a new table of tenants under row-level security even if a later migration fails", async () => {
+    const files = {
+      "0900_notes.sql": "-- expand: notes\ncreate table notes (tenant_id uuid not null, text text not null);",
+      "0901_wrong.sql": "-- expand: a mistake\nselect 1/0;",
+    };
+    await expect(migrateWith(files)).rejects.toThrow("division");
+    const tables = "select relrowsecurity and relforcerowsecurity as is_secured from pg_class where relname = 'notes'";
+    expect(await database.owner.query("test.notes", tables)).toEqual([{ is_secured: true }]);
+  });
+});
