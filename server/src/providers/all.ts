@@ -1,7 +1,8 @@
 // All providers as an array, sorted by preference.
-import { imitateProviders } from "./imitate-providers.ts";
+
 import * as listed from "./index.ts";
 import type { Provider } from "./provider.ts";
+import { imitateProviders } from "./sandbox/imitate-providers.ts";
 
 const providerPreference = ({ preference = 50 }: Provider) => preference;
 

@@ -8,7 +8,7 @@ import { callProvider, contentRefused, jobFailed } from "./call-provider.ts";
 import { classifyGeminiError } from "./gemini/error-classification.ts";
 import { geminiOffers } from "./gemini/offers.ts";
 import { promptFor } from "./gemini/prompt.ts";
-import { buildInstruction, parseLanguageResult } from "./language-tasks.ts";
+import { buildInstruction, parseLanguageResult } from "./language/language-tasks.ts";
 import { type Asset, defineProvider, type Offer, type ProviderContext } from "./provider.ts";
 
 const GeminiEnv = z.object({

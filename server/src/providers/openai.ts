@@ -14,7 +14,7 @@ import {
   providerBusy,
 } from "./call-provider.ts";
 import { convertImage } from "./convert-image.ts";
-import { buildInstruction, parseLanguageResult } from "./language-tasks.ts";
+import { buildInstruction, parseLanguageResult } from "./language/language-tasks.ts";
 import { openaiOffers } from "./openai/offers.ts";
 import { nearestSizeTo, sizeOf } from "./openai/size.ts";
 import { type Asset, defineProvider, type Offer, type ProviderContext, type ProviderOutput } from "./provider.ts";

@@ -9,7 +9,7 @@ import { callProvider, modelUnavailable, providerFault } from "./call-provider.t
 import { convertImage } from "./convert-image.ts";
 import { honourAll } from "./parameter-support.ts";
 import { type Asset, defineProvider, type Offer, type ProviderContext, type Recovery } from "./provider.ts";
-import { publishModel, toModelResult, toSandboxJob } from "./sandbox-models.ts";
+import { publishModel, toModelResult, toSandboxJob } from "./sandbox/sandbox-models.ts";
 
 const SandboxEnv = z.object({
   SANDBOX_URL: z.url().describe("URL of the sandbox. Enables the provider"),

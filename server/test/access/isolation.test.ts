@@ -11,7 +11,7 @@ import { v7 } from "uuid";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Database } from "../../src/db/connect.ts";
 import { importModel } from "../../src/models/import-model.ts";
-import { publishModel } from "../../src/providers/sandbox-models.ts";
+import { publishModel } from "../../src/providers/sandbox/sandbox-models.ts";
 import { newSigner, publicJwk, signUnchecked } from "../corpora/tokens.ts";
 import { createHttpCaller } from "../support/api-caller.ts";
 import { insertTestModel } from "../support/custom-models.ts";

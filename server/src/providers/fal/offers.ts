@@ -1,7 +1,7 @@
 // The offers of fal, one per endpoint. If two offers have the same task and model, `supports` decides which one gets a
 // job. Field names differ between endpoints, so each offer builds its own body.
 import type { Job } from "../../contract/operation.ts";
-import { buildInstruction, ENHANCE_PARAMETERS } from "../language-tasks.ts";
+import { buildInstruction, ENHANCE_PARAMETERS } from "../language/language-tasks.ts";
 import { adaptedBy, declareParameters } from "../parameter-support.ts";
 import type { Asset, Offer } from "../provider.ts";
 import { withPublishedPrices } from "../with-published-prices.ts";

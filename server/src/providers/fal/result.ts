@@ -4,7 +4,7 @@ import { z } from "zod";
 import type { Task } from "../../contract/operation.ts";
 import type { Fault } from "../../faults/faults.ts";
 import { contentRefused, inputRejected, jobFailed, providerFault } from "../call-provider.ts";
-import { parseLanguageResult } from "../language-tasks.ts";
+import { parseLanguageResult } from "../language/language-tasks.ts";
 import type { JobDone, ProviderOutput, Ticket } from "../provider.ts";
 
 const File = z.object({ url: z.url(), width: z.number().nullish(), height: z.number().nullish() });

@@ -2,7 +2,7 @@
 // them.
 import type { Task } from "../../contract/operation.ts";
 import { SAMPLING_PARAMETERS, WEIGHT_PARAMETERS } from "../../contract/task-parameters.ts";
-import { DESCRIBE_PARAMETERS, ENHANCE_PARAMETERS } from "../language-tasks.ts";
+import { DESCRIBE_PARAMETERS, ENHANCE_PARAMETERS } from "../language/language-tasks.ts";
 import { asAspectRatio, declareParameters, replacing } from "../parameter-support.ts";
 import type { Offer, OfferParameters } from "../provider.ts";
 import { type OfferSpec, withPublishedPrices } from "../with-published-prices.ts";

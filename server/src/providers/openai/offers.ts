@@ -1,7 +1,7 @@
 // The offers of OpenAI. It retires its models within one or two years.
 import type { Task } from "../../contract/operation.ts";
 import { SAMPLING_PARAMETERS, WEIGHT_PARAMETERS } from "../../contract/task-parameters.ts";
-import { DESCRIBE_PARAMETERS, ENHANCE_PARAMETERS } from "../language-tasks.ts";
+import { DESCRIBE_PARAMETERS, ENHANCE_PARAMETERS } from "../language/language-tasks.ts";
 import { asSize, declareParameters, unlessWith } from "../parameter-support.ts";
 import type { Offer, OfferLimits, OfferParameters } from "../provider.ts";
 import { type OfferSpec, withPublishedPrices } from "../with-published-prices.ts";

@@ -210,7 +210,7 @@ export const requests: ThreatSection = {
         "the model has no tools and no secrets; the prompt is not part of its instructions; its output is typed and bounded",
       kind: "control and test",
       tests: {
-        "server/src/providers/language-result-limits.test.ts": [
+        "server/src/providers/language/language-result-limits.test.ts": [
           "does not change the instructions of the model: %j",
           "is cut to 8,000 code points per text, so that an enhanced prompt is a valid prompt",
           "has only the fields of the operation, and text that can be stored",

@@ -1,9 +1,9 @@
 // Makes a provider treat parameters as the preferred other provider of each model does, so that a request has the same
 // warnings in development as in production, and strict handling refuses the same.
-import type { ParameterName } from "../contract/task-parameters.ts";
-import { TASK_PARAMETERS } from "../contract/task-parameters.ts";
-import { UNSUPPORTED } from "./parameter-support.ts";
-import { type Offer, type OfferLimits, offerPreference, type ParameterSupport, type Provider } from "./provider.ts";
+import type { ParameterName } from "../../contract/task-parameters.ts";
+import { TASK_PARAMETERS } from "../../contract/task-parameters.ts";
+import { UNSUPPORTED } from "../parameter-support.ts";
+import { type Offer, type OfferLimits, offerPreference, type ParameterSupport, type Provider } from "../provider.ts";
 
 /** Limits that change values. Those that send a job to another offer do not apply: there is no other offer. */
 const ADJUSTING_LIMITS = ["ratios", "sizes", "sides", "durations", "duration"] as const satisfies (keyof OfferLimits)[];

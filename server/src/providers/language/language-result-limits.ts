@@ -1,6 +1,6 @@
 // Bounds what a language model returns. A caller's prompt can instruct a model to write anything, so its output is text
 // of a limited size that can be stored, and nothing else.
-import type { JsonObject } from "../contract/schemas/run.ts";
+import type { JsonObject } from "../../contract/schemas/run.ts";
 
 /** The longest prompt that operations accept, so that an enhanced prompt can be used as one. */
 const MAX_TEXT_CODE_POINTS = 8000;

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { createImageAsset } from "../../test/fake-vendors/sample-jobs.ts";
-import { promptField } from "../contract/fields.ts";
-import type { Job } from "../contract/operation.ts";
+import { createImageAsset } from "../../../test/fake-vendors/sample-jobs.ts";
+import { promptField } from "../../contract/fields.ts";
+import type { Job } from "../../contract/operation.ts";
+import type { Asset } from "../provider.ts";
 import { buildInstruction, parseLanguageResult } from "./language-tasks.ts";
-import type { Asset } from "./provider.ts";
 
 const describing: Job<Asset> = { task: "image.describe", model: "m", images: [createImageAsset("sand", 40, 30)] };
 const enhancing = (prompt: string): Job<Asset> => ({ task: "prompt.enhance", model: "m", prompt });

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { importModel } from "../models/import-model.ts";
-import { createInputValidator } from "../models/validate-input.ts";
+import { importModel } from "../../models/import-model.ts";
+import { createInputValidator } from "../../models/validate-input.ts";
 import { publishModel, toModelResult, toSandboxJob } from "./sandbox-models.ts";
 
 const imported = (path: string) => {

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { createSampleJob } from "../../test/fake-vendors/sample-jobs.ts";
-import { TASK_PARAMETERS } from "../contract/task-parameters.ts";
-import { adjustParameters } from "./adjust-parameters.ts";
-import { providers } from "./all.ts";
+import { createSampleJob } from "../../../test/fake-vendors/sample-jobs.ts";
+import { TASK_PARAMETERS } from "../../contract/task-parameters.ts";
+import { adjustParameters } from "../adjust-parameters.ts";
+import { providers } from "../all.ts";
+import { EXCLUDED, HONOURED, supportOf, UNSUPPORTED } from "../parameter-support.ts";
+import { type Offer, offerPreference, type Provider } from "../provider.ts";
 import { imitateProviders, needsMask } from "./imitate-providers.ts";
-import { EXCLUDED, HONOURED, supportOf, UNSUPPORTED } from "./parameter-support.ts";
-import { type Offer, offerPreference, type Provider } from "./provider.ts";
 
 const sandbox = providers.find(({ id }) => id === "sandbox")!;
 

@@ -1,6 +1,6 @@
 // The models that the sandbox publishes, for runs of imported models without a key and without a network: what it says
 // about them, as fal does, and the job of the sandbox that an input becomes.
-import type { JsonObject } from "../contract/schemas/run.ts";
+import type { JsonObject } from "../../contract/schemas/run.ts";
 
 /** The first part of a path says how a lost response is recovered, as in all names of the sandbox. */
 const PATH = /^(replay|find|blind)\/(studio|clip)$/;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { createImageAsset } from "../../test/fake-vendors/sample-jobs.ts";
-import type { Job } from "../contract/operation.ts";
+import { createImageAsset } from "../../../test/fake-vendors/sample-jobs.ts";
+import type { Job } from "../../contract/operation.ts";
+import type { Asset } from "../provider.ts";
 import { buildInstruction, parseLanguageResult } from "./language-tasks.ts";
-import type { Asset } from "./provider.ts";
 
 const describing: Job<Asset> = {
   task: "image.describe",

@@ -1,12 +1,12 @@
 // Instructions for language models that describe images and enhance prompts, and the parsing of their responses: JSON
 // as requested, or plain text if a model ignores the format.
 import { z } from "zod";
-import type { Job } from "../contract/operation.ts";
-import type { JsonObject } from "../contract/schemas/run.ts";
-import { readImageSize } from "../files/formats/image-size.ts";
+import type { Job } from "../../contract/operation.ts";
+import type { JsonObject } from "../../contract/schemas/run.ts";
+import { readImageSize } from "../../files/formats/image-size.ts";
+import { declareParameters } from "../parameter-support.ts";
+import type { Asset } from "../provider.ts";
 import { limitLanguageResult } from "./language-result-limits.ts";
-import { declareParameters } from "./parameter-support.ts";
-import type { Asset } from "./provider.ts";
 
 /** For language models: every option is in the instruction. They have no seed. */
 export const DESCRIBE_PARAMETERS = declareParameters("image.describe", { honours: ["images", "detail", "language"] });
