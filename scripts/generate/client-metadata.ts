@@ -16,14 +16,19 @@ export function generateOperation(verb: ClientOperation): string {
       return preset === undefined ? [] : [[field, preset]];
     });
   const bodies = [json && "json", form && "form"].filter(Boolean).join(" ");
-  const { properties = {}, required = [] } = verb.input;
+  const takesKey = operation.parameters?.some(({ name }) => name === "Idempotency-Key") ?? false;
+  // The client derives both from the method and the body.
+  if (takesKey !== (verb.method === "POST" && bodies !== ""))
+    throw new Error(`${verb.name}: unexpected idempotency key`);
+  if (bodies !== "" && /GET|DELETE/.test(verb.method)) throw new Error(`${verb.name}: unexpected body`);
+  const { properties = {} } = verb.input;
+  const required = (verb.input.required ?? []).filter((field) => !verb.inPath.includes(field));
   const lines = {
     name: text(verb.name),
     method: verb.method === "POST" ? "" : text(verb.method),
     path: text(verb.path),
-    bodies: bodies && text(bodies),
+    bodies: bodies === "json" || /GET|DELETE/.test(verb.method) ? "" : text(bodies),
     images: form || hasImages(verb.input) ? "imageSources" : "",
-    takesIdempotencyKey: operation.parameters?.some(({ name }) => name === "Idempotency-Key") ? "true" : "",
     returnsBytes: operation.responses["200"]?.content?.["image/png"] ? "true" : "",
     isSyncByDefault: properties.sync?.default === true ? "true" : "",
     sets: verb.sets ? text(verb.sets) : "",

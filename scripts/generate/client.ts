@@ -168,7 +168,7 @@ function callExpression(verb: ClientOperation): string {
   const kind = isStream(verb) ? "callStream" : isList(verb) ? "callList" : holdsRun(verb) ? "callRun" : "call";
   const made = `${kind}(connection, ${operation})`;
   if (verb.inPath.length === 0) return ownInput(verb).length > 0 ? made : `withoutInput(${made})`;
-  return `${ownInput(verb).length > 0 ? "withIdAndInput" : "withIdArgument"}(${made}, "${verb.inPath[0]}")`;
+  return `${ownInput(verb).length > 0 ? "withIdAndInput" : "withIdArgument"}(${kind}, connection, ${operation})`;
 }
 
 function valueTree(node: Node): string {
@@ -227,11 +227,11 @@ function importsFor(types: string, values: string, shapes: string[]): string {
   const inValues = (names: string[]) => names.filter((name) => new RegExp(`[:([,] ?${name}[(, )\\]]`).test(values));
   const line = (what: string, names: string[], from: string) =>
     names.length > 0 ? `import ${what}{ ${names.join(", ")} } from "${from}";\n` : "";
-  const makers = CALL_FUNCTIONS.filter((name) => new RegExp(`\\b${name}\\(`).test(values));
+  const isCalled = (name: string) => new RegExp(`\\b${name}(\\(|, connection,)`).test(values);
   return [
-    line("", [...makers, ...inTypes(CALLS).map((name) => `type ${name}`)], "../call.ts"),
+    line("", [...CALL_FUNCTIONS.filter(isCalled), ...inTypes(CALLS).map((name) => `type ${name}`)], "../call.ts"),
     line("type ", ["Connection"], "../connection.ts"),
-    line("", /\bcallStream\(/.test(values) ? STREAMS : [], "../event-streams.ts"),
+    line("", isCalled("callStream") ? STREAMS : [], "../event-streams.ts"),
     line("", inValues(FIELD_RULES), "../field-rules.ts"),
     line("", inValues(["imageSources"]), "../image-sources.ts"),
     line("", inValues(SCHEMA_BUILDERS), "../schema-builders.ts"),

@@ -4,7 +4,7 @@ import type { Connection, ConnectionInternals, PendingRequest } from "./connecti
 import { GessoError } from "./errors.ts";
 import type { Run } from "./generated/shapes.ts";
 import { type MediaBytes, mediaFromResponse } from "./media.ts";
-import type { BodyKind, Fields, Operation } from "./operation.ts";
+import { type BodyKind, type Fields, type Operation, pathFields } from "./operation.ts";
 import type { CallOptions } from "./settings.ts";
 import { type FinishedRun, type ImageRun, type WaitOptions, waitForRun } from "./wait-for-run.ts";
 
@@ -122,20 +122,17 @@ async function parse(response: Response): Promise<unknown> {
 
 type Input = Fields | undefined;
 
-const internalsOf = (connection: Connection) => connection as ConnectionInternals;
-
 export const call =
   (connection: Connection, operation: Operation, kind?: BodyKind) =>
   (input: Input, options: CallOptions = {}): Call<never> =>
-    createCall(internalsOf(connection).startRequest(operation, input ?? {}, options, kind), parse);
+    createCall((connection as ConnectionInternals).startRequest(operation, input ?? {}, options, kind), parse);
 
 export const callRun =
   (connection: Connection, operation: Operation, kind?: BodyKind) =>
   (input: Input, options: CallOptions = {}): RunCall<never> => {
-    const internals = internalsOf(connection);
-    const exchange = internals.startRequest(operation, input ?? {}, options, kind);
+    const exchange = (connection as ConnectionInternals).startRequest(operation, input ?? {}, options, kind);
     return Object.assign(createCall<never>(exchange, parse), {
-      wait: (own?: WaitOptions) => waitForRun(internals, exchange, own),
+      wait: (own?: WaitOptions) => waitForRun(exchange, own),
     });
   };
 
@@ -150,7 +147,8 @@ export const callList =
   (connection: Connection, operation: Operation) =>
   (input: Input = {}, options: CallOptions = {}): ListCall<{ data: never[] }> => {
     type Page = { data: never[]; next_cursor?: string | null };
-    const get = (own: Fields) => createCall<Page>(internalsOf(connection).startRequest(operation, own, options), parse);
+    const { startRequest } = connection as ConnectionInternals;
+    const get = (own: Fields) => createCall<Page>(startRequest(operation, own, options), parse);
     const first = get(input);
     async function* entries() {
       for (let page = await first; ; ) {
@@ -173,13 +171,15 @@ export const withoutInput =
   (options?: CallOptions): R =>
     make({}, options);
 
+type Make<R> = (connection: Connection, operation: Operation) => (input: Fields, options?: CallOptions) => R;
+
 /** Makes the path parameter the first argument: `runs.get(id)`, `prompts.update(id, changes)`. */
 export const withIdArgument =
-  <R>(make: (input: Fields, options?: CallOptions) => R, field: string) =>
+  <R>(make: Make<R>, connection: Connection, operation: Operation) =>
   (id: string, options?: CallOptions): R =>
-    make({ [field]: id }, options);
+    withIdAndInput(make, connection, operation)(id, {}, options);
 
 export const withIdAndInput =
-  <R>(make: (input: Fields, options?: CallOptions) => R, field: string) =>
+  <R>(make: Make<R>, connection: Connection, operation: Operation) =>
   (id: string, input: Fields = {}, options?: CallOptions): R =>
-    make({ ...input, [field]: id }, options);
+    make(connection, operation)({ ...input, [pathFields(operation)[0]!]: id }, options);

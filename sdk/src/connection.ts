@@ -3,7 +3,7 @@
 import { type Credential, createCredential } from "./credential.ts";
 import { AbortedError } from "./errors.ts";
 import { redact } from "./log.ts";
-import type { BodyKind, Fields, Operation } from "./operation.ts";
+import { type BodyKind, type Fields, hasBody, type Operation } from "./operation.ts";
 import { prepareRequest } from "./prepare-request.ts";
 import { sendRequest } from "./send-request.ts";
 import { type CallOptions, type ClientOptions, type ResolvedClientOptions, resolveClientOptions } from "./settings.ts";
@@ -24,8 +24,8 @@ export type ConnectionInternals = Connection & {
 
 /** A call that may not have been sent yet. */
 export type PendingRequest = {
-  operation: Operation;
-  baseUrl: string;
+  /** To the server that gets the request. */
+  connection: ConnectionInternals;
   idempotencyKey: string | undefined;
   /** The response. The first caller starts the request; it also starts by itself one microtask after the call. */
   response(): Promise<Response>;
@@ -43,34 +43,38 @@ export type PendingRequest = {
  */
 export function connect(options: ClientOptions = {}): Connection {
   const settings = resolveClientOptions(options);
-  const internals: ConnectionInternals = {
-    baseUrl: settings.baseUrl,
+  return connectTo(settings.baseUrl, settings, createCredential(settings));
+}
+
+function connectTo(baseUrl: string, settings: ResolvedClientOptions, credential: Credential): ConnectionInternals {
+  const connection: ConnectionInternals = {
+    baseUrl,
     settings,
-    credential: createCredential(settings),
-    startRequest: (operation, input, own, kind) =>
-      createPendingRequest(internals, { operation, input, options: own, kind }),
+    credential,
+    startRequest: (operation, input, options, kind) =>
+      createPendingRequest(connection, { operation, input, options, kind }),
   };
-  return internals;
+  return connection;
 }
 
 type OperationCall = { operation: Operation; input: Fields; options: CallOptions; kind: BodyKind | undefined };
 
-function createPendingRequest(internals: ConnectionInternals, request: OperationCall): PendingRequest {
+function createPendingRequest(given: ConnectionInternals, request: OperationCall): PendingRequest {
   const { operation, options } = request;
-  const { settings } = internals;
+  const { settings, credential } = given;
   const editServer = options.edit_server_url?.replace(/\/+$/, "") ?? settings.edit_server_url;
-  const baseUrl = (operation.name === "edit.maskImage" ? editServer : undefined) ?? settings.baseUrl;
-  const idempotencyKey = operation.takesIdempotencyKey
-    ? (options.idempotencyKey ?? `gesso-${crypto.randomUUID()}`)
-    : undefined;
-  const own = { ...request, baseUrl, idempotencyKey };
+  const connection =
+    editServer && operation.name === "edit.maskImage" ? connectTo(editServer, settings, credential) : given;
+  const isCreating = !operation.method && hasBody(operation);
+  const idempotencyKey = isCreating ? (options.idempotencyKey ?? `gesso-${crypto.randomUUID()}`) : undefined;
+  const own = { ...request, idempotencyKey };
   let accept = operation.returnsBytes ? "image/*, application/json;q=0.5" : "application/json";
   let canceledBy: AbortSignal | undefined;
   let response: Promise<Response> | undefined;
   const start = () => {
     response ??= canceledBy
       ? Promise.reject(new AbortedError("The call was aborted before it was sent", { cause: canceledBy.reason }))
-      : sendOperation(internals, own, accept);
+      : sendOperation(connection, own, accept);
     return response;
   };
   // One microtask later, so that a `.wait()` on the same statement takes effect before the request is sent.
@@ -78,8 +82,7 @@ function createPendingRequest(internals: ConnectionInternals, request: Operation
     .then(start)
     .catch(() => {});
   return {
-    operation,
-    baseUrl,
+    connection,
     idempotencyKey,
     response: () => Promise.resolve().then(start),
     requestRun: () => {
@@ -88,33 +91,37 @@ function createPendingRequest(internals: ConnectionInternals, request: Operation
     cancelBeforeSend: (signal) => {
       canceledBy = signal;
     },
-    resend: () => sendOperation(internals, { ...own, options: { ...options, minimal: false } }, "application/json"),
+    resend: () => sendOperation(connection, { ...own, options: { ...options, minimal: false } }, "application/json"),
   };
 }
 
-type OutgoingCall = OperationCall & { baseUrl: string; idempotencyKey: string | undefined };
+type OutgoingCall = OperationCall & { idempotencyKey: string | undefined };
 
-async function sendOperation(internals: ConnectionInternals, request: OutgoingCall, accept: string): Promise<Response> {
-  const { settings, credential } = internals;
-  const { operation, input, options, kind, baseUrl, idempotencyKey } = request;
+async function sendOperation(
+  connection: ConnectionInternals,
+  request: OutgoingCall,
+  accept: string,
+): Promise<Response> {
+  const { baseUrl, settings, credential, startRequest } = connection;
+  const { operation, input, options, kind, idempotencyKey } = request;
   settings.log.debug(`gesso: ${operation.name}`, redact(input));
   const { validate } = settings;
-  const { startRequest } = internals;
-  const prepared = await prepareRequest({ operation, input, options, kind, validate, startRequest });
-  const waits = input.sync === true || (operation.isSyncByDefault === true && input.sync !== false);
+  const { path, body, isOnce } = await prepareRequest({ operation, input, options, kind, validate, startRequest });
+  const waits = input.sync ?? operation.isSyncByDefault;
   const prefer = [options.minimal && "return=minimal", options.strict && "handling=strict"].filter(Boolean).join(", ");
   return sendRequest(settings, credential, {
     method: operation.method ?? "POST",
-    url: baseUrl + prepared.path,
+    url: baseUrl + path,
     headers: {
       accept,
       ...(prefer && { prefer }),
       ...(idempotencyKey && { "idempotency-key": idempotencyKey }),
       ...options.headers,
     },
-    body: prepared.body,
-    isOnce: prepared.isOnce,
+    body,
+    isOnce,
     idempotencyKey,
+    isStream: operation.isStream,
     timeoutMs: options.timeout ?? settings.timeout ?? (waits ? SYNC_RESULT_TIMEOUT_MS : RESPONSE_TIMEOUT_MS),
     // PATCH requests are not retried: they have no idempotency key, so a lost response could apply the change twice.
     maxRetries: operation.method === "PATCH" ? 0 : (options.maxRetries ?? settings.maxRetries),

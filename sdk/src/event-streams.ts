@@ -3,9 +3,8 @@ import type { Connection, ConnectionInternals } from "./connection.ts";
 import { ConnectionError, GessoError } from "./errors.ts";
 import type { Event } from "./generated/shapes.ts";
 import type { Fields, Operation } from "./operation.ts";
-import { prepareRequest } from "./prepare-request.ts";
 import { backoffMs, isRetryable, sleep } from "./retry.ts";
-import { abortedError, sendRequest } from "./send-request.ts";
+import { abortedError } from "./send-request.ts";
 import type { CallOptions } from "./settings.ts";
 
 /** An event of a stream. Pass its `id` as `after` to continue the stream from there. */
@@ -80,23 +79,15 @@ export async function* followEvents(
 
 const RUN_END_EVENTS = /^run\.(completed|failed|canceled)$/;
 
-async function openStream(
-  internals: ConnectionInternals,
+function openStream(
+  { settings, startRequest }: ConnectionInternals,
   { operation, input, options, firstEventTimeoutMs, last }: EventStreamRequest & { last: string | undefined },
 ): Promise<Response> {
-  const { settings, credential, baseUrl, startRequest } = internals;
-  const { validate } = settings;
-  const { path, body } = await prepareRequest({ operation, input, options, validate, startRequest });
-  return sendRequest(settings, credential, {
-    method: "GET",
-    url: baseUrl + path,
-    headers: { accept: "text/event-stream", ...(last && { "last-event-id": last }), ...options.headers },
-    body,
-    timeoutMs: options.timeout ?? firstEventTimeoutMs ?? CONNECT_TIMEOUT_MS,
-    maxRetries: options.maxRetries ?? (firstEventTimeoutMs ? 0 : settings.maxRetries),
-    signal: options.signal,
-    isStream: true,
-  });
+  const headers = { accept: "text/event-stream", ...(last && { "last-event-id": last }), ...options.headers };
+  const timeout = options.timeout ?? firstEventTimeoutMs ?? CONNECT_TIMEOUT_MS;
+  const maxRetries = options.maxRetries ?? (firstEventTimeoutMs ? 0 : settings.maxRetries);
+  const own = { ...options, headers, timeout, maxRetries };
+  return startRequest({ ...operation, isStream: true }, input, own).response();
 }
 
 /** Reads messages until the stream ends, breaks, is idle for too long, or the signal aborts. */

@@ -14,9 +14,8 @@ type SourceResolver = {
 
 export const imageSources: ImageSupport = {
   /** `form` if the input contains files and the operation accepts a form, otherwise `json`. */
-  chooseBodyKind({ bodies = "", fields }, input) {
-    if (!bodies.includes("json")) return "form";
-    if (!bodies.includes("form")) return "json";
+  chooseBodyKind({ bodies, fields }, input) {
+    if (bodies !== "json form") return bodies || "json";
     const needsForm = Object.entries(fields).some(([field, schema]) => {
       const values = [input[field]].flat();
       return schema.form
@@ -24,6 +23,19 @@ export const imageSources: ImageSupport = {
         : (schema.sourceKind ?? schema.items?.sourceKind) && values.some(isFile);
     });
     return needsForm ? "form" : "json";
+  },
+
+  /** Text that is no JSON is refused as a value of the wrong type. */
+  parseForm({ fields }, input) {
+    const parse = (field: string, value: unknown): unknown => {
+      if (typeof value !== "string" || fields[field]?.type !== "array") return value;
+      try {
+        return JSON.parse(value);
+      } catch {
+        return value;
+      }
+    };
+    return Object.fromEntries(Object.entries(input).map(([field, value]) => [field, parse(field, value)]));
   },
 
   async resolveJson(request) {
@@ -49,7 +61,6 @@ const UPLOAD: Operation = {
   name: "images.upload",
   path: "/api/v1/upload",
   bodies: "form",
-  takesIdempotencyKey: true,
   fields: { file: { sourceKind: "file" } },
   images: imageSources,
 };

@@ -26,34 +26,25 @@ export type Media = {
 /** A file that is in memory already: its bytes, for example for `writeFileSync`, `Buffer.from` or `new Blob`. */
 export type MediaBytes = Media & Bytes;
 
-type LoadedFile = { bytes: ArrayBuffer; type: string };
-
-function createMedia(facts: { url: string | null; runId: string | undefined }, load: () => Promise<LoadedFile>): Media {
-  let loaded: Promise<LoadedFile> | undefined;
-  const get = () => {
+function createMedia(facts: { url: string | null; runId: string | undefined }, load: () => Promise<Blob>): Media {
+  let loaded: Promise<Blob> | undefined;
+  const blob = () => {
     loaded ??= load();
     return loaded;
   };
-  return {
-    ...facts,
-    blob: async () => {
-      const { bytes, type } = await get();
-      return new Blob([bytes], { type });
-    },
-    arrayBuffer: async () => (await get()).bytes,
-    bytes: async () => new Uint8Array((await get()).bytes),
-    saveTo: async (path) => (await loadFileSystem()).promises.writeFile(path, new Uint8Array((await get()).bytes)),
-  };
+  const arrayBuffer = async () => (await blob()).arrayBuffer();
+  const bytes = async () => new Uint8Array(await arrayBuffer());
+  const saveTo = async (path: string) => (await loadFileSystem()).promises.writeFile(path, await bytes());
+  return { ...facts, blob, arrayBuffer, bytes, saveTo };
 }
 
 /** The file in the body of a response. */
 export async function mediaFromResponse(response: Response): Promise<MediaBytes> {
-  const bytes = await response.arrayBuffer();
-  const type = response.headers.get("content-type") ?? "";
+  const blob = await response.blob();
   const facts = { url: null, runId: response.headers.get("x-run-id") ?? undefined };
   return Object.assign(
-    new Uint8Array(bytes),
-    createMedia(facts, async () => ({ bytes, type })),
+    new Uint8Array(await blob.arrayBuffer()),
+    createMedia(facts, async () => blob),
   );
 }
 
@@ -66,10 +57,9 @@ export function mediaFromUrl({ settings }: ConnectionInternals, url: string, run
       method: "GET",
       url,
       headers: {},
-      body: async () => ({ headers: {} }),
       timeoutMs: 150_000,
       maxRetries: settings.maxRetries,
     });
-    return { bytes: await response.arrayBuffer(), type: response.headers.get("content-type") ?? "" };
+    return response.blob();
   });
 }

@@ -45,13 +45,13 @@ async function collectBlob(stream: AsyncIterable<Uint8Array | string>): Promise<
   return new Blob(chunks);
 }
 
-const encoder = new TextEncoder();
+const encode = (text: string) => new TextEncoder().encode(text);
 const quoted = (name: string) => name.replace(/[\r\n"]/g, (mark) => encodeURIComponent(mark));
 
 function streamMultipart(entries: FormEntry[], isOnce: boolean, onUpload: UploadListener): FormBody {
   const boundary = `gesso-${crypto.randomUUID()}`;
   const head = (field: string, part?: FormPart) =>
-    encoder.encode(
+    encode(
       `--${boundary}\r\ncontent-disposition: form-data; name="${quoted(field)}"` +
         (part ? `; filename="${quoted(part.name)}"\r\ncontent-type: application/octet-stream` : "") +
         "\r\n\r\n",
@@ -59,11 +59,11 @@ function streamMultipart(entries: FormEntry[], isOnce: boolean, onUpload: Upload
   async function* write(): AsyncGenerator<Uint8Array> {
     for (const [field, value] of entries) {
       yield head(field, typeof value === "string" ? undefined : value);
-      if (typeof value === "string") yield encoder.encode(value);
+      if (typeof value === "string") yield encode(value);
       else yield* bytesOf(value);
-      yield encoder.encode("\r\n");
+      yield encode("\r\n");
     }
-    yield encoder.encode(`--${boundary}--\r\n`);
+    yield encode(`--${boundary}--\r\n`);
   }
   const totalBytes = isOnce
     ? undefined
@@ -77,7 +77,7 @@ function streamMultipart(entries: FormEntry[], isOnce: boolean, onUpload: Upload
 
 async function* bytesOf({ blob, stream }: FormPart): AsyncGenerator<Uint8Array> {
   const source = stream ?? (blob!.stream() as unknown as AsyncIterable<Uint8Array>);
-  for await (const chunk of source) yield typeof chunk === "string" ? encoder.encode(chunk) : chunk;
+  for await (const chunk of source) yield typeof chunk === "string" ? encode(chunk) : chunk;
 }
 
 function toReadableStream(

@@ -7,6 +7,7 @@ import {
   type BodyRequest,
   type FieldEntries,
   type Fields,
+  hasBody,
   type Operation,
   pathFields,
   type RequestBody,
@@ -25,14 +26,13 @@ export async function prepareRequest(request: PrepareOptions): Promise<RequestBo
   const kind = request.kind ?? images?.chooseBodyKind(operation, request.input) ?? "json";
   const presets = request.kind ? {} : operation.defaults;
   const given = { ...presets, ...dropUndefined(request.input), ...operation.sets };
-  const input: Fields = kind === "form" ? parseJsonTexts(operation, given) : given;
+  const input = kind === "form" && images ? images.parseForm(operation, given) : given;
   if (request.validate) assertValidInput(operation, input, kind);
 
   const inPath = pathFields(operation);
   const path = operation.path.replace(/\{(\w+)\}/g, (_, field) => encodeURIComponent(String(input[field])));
   const entries: FieldEntries = Object.entries(input).filter(([field]) => !inPath.includes(field));
-  if (!operation.bodies)
-    return { path: path + buildQuery(entries), body: async () => ({ headers: {} }), isOnce: false };
+  if (!hasBody(operation)) return { path: path + buildQuery(entries), isOnce: false };
 
   const own: BodyRequest = { operation, options, entries, startRequest };
   if (kind === "form" && images) return { path, ...(await images.buildForm(own)) };
@@ -43,22 +43,9 @@ export async function prepareRequest(request: PrepareOptions): Promise<RequestBo
 const dropUndefined = (input: Fields): Fields =>
   Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
 
-/** Lists can be given to a form as JSON text. Text that is no JSON is refused as a value of the wrong type. */
-function parseJsonTexts({ fields }: Operation, input: Fields): Fields {
-  const parse = (field: string, value: unknown): unknown => {
-    if (typeof value !== "string" || fields[field]?.type !== "array") return value;
-    try {
-      return JSON.parse(value);
-    } catch {
-      return value;
-    }
-  };
-  return Object.fromEntries(Object.entries(input).map(([field, value]) => [field, parse(field, value)]));
-}
-
 function assertValidInput(operation: Operation, input: Fields, kind: BodyKind): void {
   const { fields, required = [], rules = [], jsonRules = [], formRules = [] } = operation;
-  const errors = validateInput({ required, properties: fields }, input, [
+  const errors = validateInput({ required: [...pathFields(operation), ...required], properties: fields }, input, [
     ...rules,
     ...(kind === "form" ? formRules : jsonRules),
   ]);

@@ -4,6 +4,7 @@ import type { Credential } from "./credential.ts";
 import { errorFromResponse, formatErrorContext } from "./error-response.ts";
 import { AbortedError, ConnectionError, GessoError, TimeoutError } from "./errors.ts";
 import { redactUrl } from "./log.ts";
+import type { RequestBody } from "./operation.ts";
 import { backoffMs, isRetryable, retryAfterMs, sleep } from "./retry.ts";
 import type { ResolvedClientOptions } from "./settings.ts";
 
@@ -11,14 +12,14 @@ export type OutgoingRequest = {
   method: string;
   url: string;
   headers: Record<string, string>;
-  body(): Promise<{ body?: BodyInit; headers: Record<string, string> }>;
+  body?: RequestBody["body"];
   isOnce?: boolean;
   idempotencyKey?: string | undefined;
   timeoutMs: number;
   maxRetries: number;
   signal?: AbortSignal | undefined;
   /** Returns the response before its body is complete. */
-  isStream?: boolean;
+  isStream?: boolean | undefined;
 };
 
 export async function sendRequest(
@@ -54,7 +55,7 @@ async function attempt(
   request: OutgoingRequest,
 ): Promise<Response> {
   const { method, url, timeoutMs, signal } = request;
-  const { body, headers } = await request.body();
+  const { body, headers } = (await request.body?.()) ?? {};
   const own = await credential.header();
   const limit = new AbortController();
   const stop = () => limit.abort(signal?.reason);

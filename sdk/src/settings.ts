@@ -72,8 +72,8 @@ export function resolveClientOptions(options: ClientOptions): ResolvedClientOpti
   const apiKey = options.apiKey ?? (getToken || proxyUrl ? undefined : readVariable("GESSO_API_KEY"));
   if (apiKey && isBrowser() && !options.dangerouslyAllowBrowser) {
     throw new GessoError(
-      "Every visitor can see an API key in a page. Pass getToken, which requests a token from your server, or " +
-        "proxyUrl, your proxy that adds the key. If only you open the page, set dangerouslyAllowBrowser: true.",
+      "Every visitor can see an API key in a page. Pass getToken or proxyUrl instead. If only you open the page, set " +
+        "dangerouslyAllowBrowser: true.",
     );
   }
   const baseUrl = (proxyUrl ?? options.baseUrl ?? readVariable("GESSO_URL") ?? DEFAULT_BASE_URL).replace(/\/+$/, "");

@@ -112,11 +112,13 @@ function checkText(schema: Schema, given: string, path: string): FieldError[] {
   return [];
 }
 
+const countOfItems = (count: number) => `${count} item${count === 1 ? "" : "s"}`;
+
 function checkArray(schema: Schema, given: unknown[], path: string): FieldError[] {
   const { minItems = 0, maxItems = Number.POSITIVE_INFINITY, items } = schema;
   if (given.length < minItems)
-    return [fieldError(path, "too_few_items", `Must have at least ${minItems} ${minItems === 1 ? "item" : "items"}.`)];
+    return [fieldError(path, "too_few_items", `Must have at least ${countOfItems(minItems)}.`)];
   if (given.length > maxItems)
-    return [fieldError(path, "too_many_items", `Must have at most ${maxItems} ${maxItems === 1 ? "item" : "items"}.`)];
+    return [fieldError(path, "too_many_items", `Must have at most ${countOfItems(maxItems)}.`)];
   return items ? given.flatMap((each, index) => checkValue(items, each, `${path}/${index}`)) : [];
 }

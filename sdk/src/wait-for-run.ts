@@ -7,7 +7,8 @@ import type { Run } from "./generated/shapes.ts";
 import { type Media, mediaFromUrl } from "./media.ts";
 import type { Operation } from "./operation.ts";
 import { sleep } from "./retry.ts";
-import { abortedError, sendRequest } from "./send-request.ts";
+import { abortedError } from "./send-request.ts";
+import type { CallOptions } from "./settings.ts";
 
 /** How to wait for a run. */
 export type WaitOptions = {
@@ -45,21 +46,16 @@ const MIN_LONG_POLL_MS = 500;
 const POLL_RETRIES = 6;
 
 type RunWait = {
-  internals: ConnectionInternals;
   exchange: PendingRequest;
   options: WaitOptions;
   stop: AbortSignal;
   seen: { run?: Run; runId?: string };
 };
 
-export function waitForRun(
-  internals: ConnectionInternals,
-  exchange: PendingRequest,
-  options: WaitOptions = {},
-): Promise<FinishedRun> {
+export function waitForRun(exchange: PendingRequest, options: WaitOptions = {}): Promise<FinishedRun> {
   const { signal, timeout = WAIT_MS, cancelOnAbort = true } = options;
   const stop = new AbortController();
-  const waiter: RunWait = { internals, exchange, options, stop: stop.signal, seen: {} };
+  const waiter: RunWait = { exchange, options, stop: stop.signal, seen: {} };
   if (signal?.aborted) exchange.cancelBeforeSend(signal);
   exchange.requestRun();
   return new Promise((resolve, reject) => {
@@ -89,7 +85,7 @@ export function waitForRun(
 }
 
 async function waitUntilEnded(waiter: RunWait): Promise<FinishedRun> {
-  const { internals, options, seen, stop } = waiter;
+  const { exchange, options, seen, stop } = waiter;
   const begun = await resolveRunId(waiter);
   seen.runId = begun.runId;
   let run = begun.run;
@@ -101,21 +97,21 @@ async function waitUntilEnded(waiter: RunWait): Promise<FinishedRun> {
     seen.run = run;
     options.onProgress?.(run);
     if (!isEnded(run) && Date.now() - askedAt < MIN_LONG_POLL_MS) {
-      if (!hasWarned) internals.settings.log.warn("gesso: the server ignores Prefer: wait; polling every second");
+      if (!hasWarned)
+        exchange.connection.settings.log.warn("gesso: the server ignores Prefer: wait; polling every second");
       hasWarned = true;
       await sleep(POLL_MS, stop);
     }
     if (stop.aborted) throw abortedError(stop);
   }
-  return toFinishedRun(internals, run);
+  return toFinishedRun(exchange.connection, run);
 }
 
 const EVENTS: Operation = { ...GET_RUN, name: "runs.events", path: `${GET_RUN.path}/events` };
 
 /** True when the run has ended; false if the event stream is unavailable. */
-async function waitByEvents({ internals, exchange, options, stop }: RunWait, run_id: string): Promise<boolean> {
-  const { settings } = internals;
-  const own = { ...internals, baseUrl: exchange.baseUrl };
+async function waitByEvents(waiter: RunWait, run_id: string): Promise<boolean> {
+  const { exchange, options, stop } = waiter;
   let run: Run | undefined;
   try {
     const asked = {
@@ -124,15 +120,17 @@ async function waitByEvents({ internals, exchange, options, stop }: RunWait, run
       options: { signal: stop },
       firstEventTimeoutMs: FIRST_EVENT_TIMEOUT_MS,
     };
-    for await (const { data } of followEvents(own, asked)) {
+    for await (const { data } of followEvents(exchange.connection, asked)) {
       if (!options.onProgress || isEnded(data as Run)) continue;
-      run ??= await pollRun({ internals, exchange, options, stop, seen: {} }, run_id, 0);
+      run ??= await pollRun(waiter, run_id, 0);
       options.onProgress({ ...run, ...data } as Run);
     }
     return true;
   } catch (thrown) {
     if (stop.aborted) throw thrown;
-    settings.log.warn(`gesso: event stream unavailable (${(thrown as Error).message}); polling instead`);
+    exchange.connection.settings.log.warn(
+      `gesso: event stream unavailable (${(thrown as Error).message}); polling instead`,
+    );
     return false;
   }
 }
@@ -159,55 +157,46 @@ async function resolveRunId({ exchange }: RunWait): Promise<{ runId: string; run
   return isRun ? { runId, run: body as Run } : { runId };
 }
 
-const request = ({ internals, exchange }: RunWait, path: string) => ({
-  url: exchange.baseUrl + GET_RUN.path.replace("{run_id}", path),
-  body: async () => ({ headers: {} }),
-  maxRetries: Math.max(POLL_RETRIES, internals.settings.maxRetries),
-});
+/** Sends a request of the wait itself to the server that has the run. */
+function requestOfRun({ exchange }: RunWait, operation: Operation, run_id: string, options: CallOptions) {
+  const { settings, startRequest } = exchange.connection;
+  const maxRetries = Math.max(POLL_RETRIES, settings.maxRetries);
+  return startRequest(operation, { run_id }, { ...options, maxRetries }).response();
+}
 
 async function pollRun(waiter: RunWait, runId: string, seconds: number): Promise<Run> {
-  const { settings, credential } = waiter.internals;
-  const response = await sendRequest(settings, credential, {
-    ...request(waiter, runId),
-    method: "GET",
-    headers: { accept: "application/json", prefer: `wait=${seconds}` },
-    timeoutMs: (seconds + 30) * 1000,
+  const response = await requestOfRun(waiter, GET_RUN, runId, {
+    headers: { prefer: `wait=${seconds}` },
+    timeout: (seconds + 30) * 1000,
     signal: waiter.stop,
   });
   return (await response.json()) as Run;
 }
 
+const CANCEL_RUN: Operation = { name: "runs.cancel", path: `${GET_RUN.path}/cancel`, bodies: "", fields: {} };
+
 async function cancel(waiter: RunWait): Promise<void> {
-  const { settings, credential } = waiter.internals;
   const runId = waiter.seen.runId ?? (await resolveRunId(waiter)).runId;
-  const headers = { accept: "application/json" };
-  await sendRequest(settings, credential, {
-    ...request(waiter, `${runId}/cancel`),
-    method: "POST",
-    headers,
-    timeoutMs: 30_000,
-  });
+  await requestOfRun(waiter, CANCEL_RUN, runId, { timeout: 30_000 });
 }
 
-const OPEN = ["queued", "pending", "processing"];
 const ENDED = ["completed", "failed", "canceled"];
 
 /** A state of a newer server is open until the run says when it finished. */
-const isEnded = ({ status, finished_at }: Run): boolean =>
-  ENDED.includes(status) || (!OPEN.includes(status) && Boolean(finished_at));
+const isEnded = ({ status, finished_at }: Run): boolean => ENDED.includes(status) || Boolean(finished_at);
 
-function toFinishedRun(internals: ConnectionInternals, run: Run): FinishedRun {
+function toFinishedRun(connection: ConnectionInternals, run: Run): FinishedRun {
   const { code, details } = run.error ?? {};
-  const facts = { run, runId: run.run_id, code, details, serverUrl: internals.baseUrl };
+  const facts = { run, runId: run.run_id, code, details, serverUrl: connection.baseUrl };
   if (run.status === "canceled") throw new RunCanceledError(`The run ${run.run_id} was canceled`, facts);
   if (run.status === "failed" || run.error) {
     throw new RunFailedError(`The run ${run.run_id} failed: ${run.error?.message ?? run.status}`, facts);
   }
-  return attachMedia(internals, run);
+  return attachMedia(connection, run);
 }
 
-function attachMedia(internals: ConnectionInternals, run: Run): FinishedRun {
-  const at = (url: string | null) => (url ? mediaFromUrl(internals, url, run.run_id) : null);
+function attachMedia(connection: ConnectionInternals, run: Run): FinishedRun {
+  const at = (url: string | null) => (url ? mediaFromUrl(connection, url, run.run_id) : null);
   const hidden = {
     image: { get: () => at(run.image_url) },
     images: { get: () => run.image_urls.map((url) => at(url)) },

@@ -222,6 +222,28 @@ describe("credentials", () => {
     await own.edit.maskImage.json(given);
     expect(server.requests).toHaveLength(2);
   });
+
+  it("waits and cancels at edit_server_url for a mask edit that was sent there", async () => {
+    const open = { ...RUN, status: "processing", finished_at: null };
+    server = await startLocalServer(({ method, url }, response) =>
+      url.endsWith("/events")
+        ? response.writeHead(404).end()
+        : respondJson(response, method === "POST" ? 202 : 200, open),
+    );
+    const logger = { ...console, warn: () => {} };
+    const client = createClient({ baseUrl: "http://127.0.0.1:9", edit_server_url: server.url, logger });
+    const given = { original_image_url: "https://a.example/a.png", mask_image_url: "https://a.example/b.png" };
+    const stop = new AbortController();
+    const onProgress = () => stop.abort();
+    await expect(client.edit.maskImage(given).wait({ signal: stop.signal, onProgress })).rejects.toThrow(AbortedError);
+    await expect.poll(() => server.requests.at(-1)?.url).toBe(`/api/v1/runs/${ID}/cancel`);
+    expect(server.requests.map(({ method, url }) => `${method} ${url}`)).toEqual([
+      "POST /api/v1/edits/mask",
+      `GET /api/v1/runs/${ID}/events`,
+      `GET /api/v1/runs/${ID}`,
+      `POST /api/v1/runs/${ID}/cancel`,
+    ]);
+  });
 });
 
 it("[SDK-8] sends a stream of 50 MB without keeping it", async () => {

@@ -160,24 +160,21 @@ export type Admin = {
  */
 export function adminOf(connection: Connection): Admin {
   return {
-    end: withIdArgument(call(connection, {
+    end: withIdArgument(call, connection, {
       name: "admin.end",
       path: "/api/v1/admin/runs/{run_id}/end",
-      required: ["run_id"],
+      bodies: "",
       fields: { run_id: uuid },
-    }), "run_id"),
-    explain: withIdArgument(call(connection, {
+    }),
+    explain: withIdArgument(call, connection, {
       name: "admin.explain",
       method: "GET",
       path: "/api/v1/admin/runs/{run_id}",
-      required: ["run_id"],
       fields: { run_id: uuid },
-    }), "run_id"),
+    }),
     pause: call(connection, {
       name: "admin.pause",
       path: "/api/v1/admin/pause",
-      bodies: "json",
-      takesIdempotencyKey: true,
       fields: { provider: text(1, 100), tenant_id: uuid, duty: text(1, 200), worker_id: uuid },
       rules: [exactlyOneRequired("provider", "tenant_id", "duty", "worker_id")],
     }),
@@ -187,12 +184,12 @@ export function adminOf(connection: Connection): Admin {
       path: "/api/v1/admin/pauses",
       fields: {  },
     })),
-    quarantine: withIdArgument(call(connection, {
+    quarantine: withIdArgument(call, connection, {
       name: "admin.quarantine",
       path: "/api/v1/admin/runs/{run_id}/quarantine",
-      required: ["run_id"],
+      bodies: "",
       fields: { run_id: uuid },
-    }), "run_id"),
+    }),
     queryArchive: call(connection, {
       name: "admin.queryArchive",
       method: "GET",
@@ -203,6 +200,7 @@ export function adminOf(connection: Connection): Admin {
     rebuild: withoutInput(call(connection, {
       name: "admin.rebuild",
       path: "/api/v1/admin/rebuild",
+      bodies: "",
       fields: {  },
     })),
     reconcile: call(connection, {
@@ -214,37 +212,33 @@ export function adminOf(connection: Connection): Admin {
     resume: call(connection, {
       name: "admin.resume",
       path: "/api/v1/admin/resume",
-      bodies: "json",
-      takesIdempotencyKey: true,
       fields: { provider: text(1, 100), tenant_id: uuid, duty: text(1, 200), worker_id: uuid },
       rules: [exactlyOneRequired("provider", "tenant_id", "duty", "worker_id")],
     }),
-    retry: withIdArgument(call(connection, {
+    retry: withIdArgument(call, connection, {
       name: "admin.retry",
       path: "/api/v1/admin/runs/{run_id}/retry",
-      required: ["run_id"],
+      bodies: "",
       fields: { run_id: uuid },
-    }), "run_id"),
+    }),
     setAsideEvents: call(connection, {
       name: "admin.setAsideEvents",
       method: "GET",
       path: "/api/v1/admin/events",
       fields: { limit: integer(1, 100) },
     }),
-    settle: withIdAndInput(call(connection, {
+    settle: withIdAndInput(call, connection, {
       name: "admin.settle",
       path: "/api/v1/admin/runs/{run_id}/settle",
-      bodies: "json",
-      takesIdempotencyKey: true,
-      required: ["run_id","job","try","charged"],
+      required: ["job","try","charged"],
       fields: { run_id: uuid, job: integer(0, 32767), try: integer(1, 32767), charged: number(0, 1000000) },
-    }), "run_id"),
-    skipEvent: withIdArgument(call(connection, {
+    }),
+    skipEvent: withIdArgument(call, connection, {
       name: "admin.skipEvent",
       path: "/api/v1/admin/events/{event_id}/skip",
-      required: ["event_id"],
+      bodies: "",
       fields: { event_id: uuid },
-    }), "event_id"),
+    }),
     unknownOutcomes: call(connection, {
       name: "admin.unknownOutcomes",
       method: "GET",

@@ -50,13 +50,12 @@ export function catalogueOf(connection: Connection): Catalogue {
       path: "/api/v1/catalogue",
       fields: {  },
     })),
-    getModel: withIdArgument(call(connection, {
+    getModel: withIdArgument(call, connection, {
       name: "catalogue.getModel",
       method: "GET",
       path: "/api/v1/catalogue/models/{model}",
-      required: ["model"],
       fields: { model: text(1, 200) },
-    }), "model"),
+    }),
     listModels: callList(connection, {
       name: "catalogue.listModels",
       method: "GET",

@@ -40,19 +40,17 @@ export type Edit = {
 export function editOf(connection: Connection): Edit {
   const run = { sync: boolean, routing: enumOf("preferred", "cheapest", "fastest"), max_cost: number(0, 1000000), webhook_url: text(1, 2048, "^https?:\\/\\/\\S+$"), webhook_secret: text(), metadata: object, end_user: text(1, 128, "^[^\\p{C}\\p{Zl}\\p{Zp}]{1,128}$") };
   return {
-    getLayers: withIdArgument(call(connection, {
+    getLayers: withIdArgument(call, connection, {
       name: "edit.getLayers",
       method: "GET",
       path: "/api/v1/runs/{run_id}/layers",
-      required: ["run_id"],
       fields: { run_id: uuid },
-    }), "run_id"),
+    }),
     maskImage: callJsonOrForm(connection, {
       name: "edit.maskImage",
       path: "/api/v1/edits/mask",
       bodies: "json form",
       images: imageSources,
-      takesIdempotencyKey: true,
       returnsBytes: true,
       isSyncByDefault: true,
       required: ["original_image_url","mask_image_url"],

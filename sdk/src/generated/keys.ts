@@ -98,47 +98,38 @@ export function keysOf(connection: Connection): Keys {
     create: call(connection, {
       name: "keys.create",
       path: "/api/v1/keys",
-      bodies: "json",
-      takesIdempotencyKey: true,
       required: ["name","scopes"],
       fields: { name: text(1, 200), scopes: arrayOf(matching("^(\\*|\\*:read|[a-z][a-z-]{0,30}:(read|write|\\*))$"), 1, 64), expires_at: { anyOf: [text(), {"type":"null"}] }, limits: {}, user_id: matching("^[\\x21-\\x7e]{1,255}$") },
     }),
-    get: withIdArgument(call(connection, {
+    get: withIdArgument(call, connection, {
       name: "keys.get",
       method: "GET",
       path: "/api/v1/keys/{key_id}",
-      required: ["key_id"],
       fields: { key_id: uuid },
-    }), "key_id"),
+    }),
     list: callList(connection, {
       name: "keys.list",
       method: "GET",
       path: "/api/v1/keys",
       fields: { limit: integer(1, 100), cursor: text(0, 1024) },
     }),
-    revoke: withIdAndInput(call(connection, {
+    revoke: withIdAndInput(call, connection, {
       name: "keys.revoke",
       method: "DELETE",
       path: "/api/v1/keys/{key_id}",
-      required: ["key_id"],
       fields: { key_id: uuid, keep_children: boolean, keep_keys: arrayOf(uuid, 0, 100) },
-    }), "key_id"),
-    rotate: withIdAndInput(call(connection, {
+    }),
+    rotate: withIdAndInput(call, connection, {
       name: "keys.rotate",
       path: "/api/v1/keys/{key_id}/rotate",
-      bodies: "json",
-      takesIdempotencyKey: true,
-      required: ["key_id"],
       fields: { key_id: uuid, overlap_seconds: integer(0, 2592000) },
-    }), "key_id"),
-    update: withIdAndInput(call(connection, {
+    }),
+    update: withIdAndInput(call, connection, {
       name: "keys.update",
       method: "PATCH",
       path: "/api/v1/keys/{key_id}",
-      bodies: "json",
-      required: ["key_id"],
       fields: { key_id: uuid, name: text(1, 200), scopes: arrayOf(matching("^(\\*|\\*:read|[a-z][a-z-]{0,30}:(read|write|\\*))$"), 1, 64), expires_at: { anyOf: [text(), {"type":"null"}] }, limits: {} },
       rules: [anyRequired("name", "scopes", "expires_at", "limits")],
-    }), "key_id"),
+    }),
   } as unknown as Keys;
 }

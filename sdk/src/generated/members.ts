@@ -70,8 +70,6 @@ export function membersOf(connection: Connection): Members {
     add: call(connection, {
       name: "members.add",
       path: "/api/v1/members",
-      bodies: "json",
-      takesIdempotencyKey: true,
       required: ["user_id","role"],
       fields: { user_id: matching("^[\\x21-\\x7e]{1,255}$"), role: enumOf("owner", "developer", "viewer"), name: { anyOf: [text(0, 200), {"type":"null"}] }, email: { anyOf: [text(0, 320), {"type":"null"}] } },
     }),
@@ -81,21 +79,18 @@ export function membersOf(connection: Connection): Members {
       path: "/api/v1/members",
       fields: { limit: integer(1, 100), cursor: text(0, 1024) },
     }),
-    remove: withIdArgument(call(connection, {
+    remove: withIdArgument(call, connection, {
       name: "members.remove",
       method: "DELETE",
       path: "/api/v1/members/{user_id}",
-      required: ["user_id"],
       fields: { user_id: matching("^[\\x21-\\x7e]{1,255}$") },
-    }), "user_id"),
-    update: withIdAndInput(call(connection, {
+    }),
+    update: withIdAndInput(call, connection, {
       name: "members.update",
       method: "PATCH",
       path: "/api/v1/members/{user_id}",
-      bodies: "json",
-      required: ["user_id"],
       fields: { user_id: matching("^[\\x21-\\x7e]{1,255}$"), role: enumOf("owner", "developer", "viewer"), name: { anyOf: [text(0, 200), {"type":"null"}] }, email: { anyOf: [text(0, 320), {"type":"null"}] } },
       rules: [anyRequired("role", "name", "email")],
-    }), "user_id"),
+    }),
   } as unknown as Members;
 }

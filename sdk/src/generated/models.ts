@@ -142,50 +142,41 @@ export function modelsOf(connection: Connection): Models {
     create: call(connection, {
       name: "models.create",
       path: "/api/v1/models",
-      bodies: "json",
       images: imageSources,
-      takesIdempotencyKey: true,
       required: ["name","model_type","deployment_id"],
       fields: { name: text(1, 200), model_type: enumOf("flux-dev", "wan-image-2.1", "wan-image-2.2", "qwen-image-edit"), deployment_id: matching("^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$"), trigger_word: { anyOf: [text(1, 100), {"type":"null"}] }, description: { anyOf: [text(0, 2000), {"type":"null"}] }, preview_image_url: { anyOf: [imageUrl, {"type":"null"}] }, visibility: enumOf("private", "tenant", "public") },
     }),
-    delete: withIdArgument(call(connection, {
+    delete: withIdArgument(call, connection, {
       name: "models.delete",
       method: "DELETE",
       path: "/api/v1/models/{model_id}",
-      required: ["model_id"],
       fields: { model_id: uuid },
-    }), "model_id"),
-    get: withIdArgument(call(connection, {
+    }),
+    get: withIdArgument(call, connection, {
       name: "models.get",
       method: "GET",
       path: "/api/v1/models/{model_id}",
-      required: ["model_id"],
       fields: { model_id: uuid },
-    }), "model_id"),
+    }),
     grants: {
-      create: withIdAndInput(call(connection, {
+      create: withIdAndInput(call, connection, {
         name: "models.grants.create",
         path: "/api/v1/models/{model_id}/grants",
-        bodies: "json",
-        takesIdempotencyKey: true,
-        required: ["model_id"],
         fields: { model_id: uuid, user_id: text(1, 255), tenant_id: uuid },
         rules: [anyRequired("user_id", "tenant_id")],
-      }), "model_id"),
-      delete: withIdAndInput(call(connection, {
+      }),
+      delete: withIdAndInput(call, connection, {
         name: "models.grants.delete",
         method: "DELETE",
         path: "/api/v1/models/{model_id}/grants",
-        required: ["model_id"],
         fields: { model_id: uuid, user_id: text(1, 255), tenant_id: uuid },
-      }), "model_id"),
-      list: withIdAndInput(callList(connection, {
+      }),
+      list: withIdAndInput(callList, connection, {
         name: "models.grants.list",
         method: "GET",
         path: "/api/v1/models/{model_id}/grants",
-        required: ["model_id"],
         fields: { model_id: uuid, limit: integer(1, 100), cursor: text(0, 1024) },
-      }), "model_id"),
+      }),
     },
     list: callList(connection, {
       name: "models.list",
@@ -193,15 +184,13 @@ export function modelsOf(connection: Connection): Models {
       path: "/api/v1/models",
       fields: { limit: integer(1, 100), cursor: text(0, 1024), model_type: enumOf("flux-dev", "wan-image-2.1", "wan-image-2.2", "qwen-image-edit"), status: enumOf("active", "disabled"), granted: boolean },
     }),
-    update: withIdAndInput(call(connection, {
+    update: withIdAndInput(call, connection, {
       name: "models.update",
       method: "PATCH",
       path: "/api/v1/models/{model_id}",
-      bodies: "json",
       images: imageSources,
-      required: ["model_id"],
       fields: { model_id: uuid, name: text(1, 200), model_type: enumOf("flux-dev", "wan-image-2.1", "wan-image-2.2", "qwen-image-edit"), deployment_id: matching("^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$"), trigger_word: { anyOf: [text(1, 100), {"type":"null"}] }, description: { anyOf: [text(0, 2000), {"type":"null"}] }, preview_image_url: { anyOf: [imageUrl, {"type":"null"}] }, visibility: enumOf("private", "tenant", "public"), status: enumOf("active", "disabled") },
       rules: [anyRequired("name", "model_type", "deployment_id", "trigger_word", "description", "preview_image_url", "visibility", "status")],
-    }), "model_id"),
+    }),
   } as unknown as Models;
 }

@@ -112,48 +112,40 @@ export function promptsOf(connection: Connection): Prompts {
     create: call(connection, {
       name: "prompts.create",
       path: "/api/v1/prompts",
-      bodies: "json",
-      takesIdempotencyKey: true,
       required: ["name","text"],
       fields: { name: text(1, 200), text: text(1, 8000), model_type: { anyOf: [{ anyOf: [enumOf("flux-dev", "vendorb-imagen4", "flux-kontext-max", "vendora", "wan-image-2.1", "wan-image-2.2", "flux-kontext-multi", "nanobanana", "qwen-image-edit", "gemini-2.5", "vendorc"), text(1, 200)] }, {"type":"null"}] }, tags: arrayOf(text(1, 50), 0, 20) },
     }),
-    delete: withIdArgument(call(connection, {
+    delete: withIdArgument(call, connection, {
       name: "prompts.delete",
       method: "DELETE",
       path: "/api/v1/prompts/{id}",
-      required: ["id"],
       fields: { id: uuid },
-    }), "id"),
+    }),
     enhance: callRun(connection, {
       name: "prompts.enhance",
       path: "/api/v1/prompts/enhance",
-      bodies: "json",
-      takesIdempotencyKey: true,
       isSyncByDefault: true,
       required: ["prompt"],
       fields: { prompt: text(1, 8000), model_type: { anyOf: [enumOf("flux-dev", "vendorb-imagen4", "flux-kontext-max", "vendora", "wan-image-2.1", "wan-image-2.2", "flux-kontext-multi", "nanobanana", "qwen-image-edit", "gemini-2.5", "vendorc"), text(1, 200)] }, style: text(0, 200), language: text(0, 64), seed: integer(0, 4294967295), model: text(1, 200), ...run },
     }),
-    get: withIdAndInput(call(connection, {
+    get: withIdAndInput(call, connection, {
       name: "prompts.get",
       method: "GET",
       path: "/api/v1/prompts/{id}",
-      required: ["id"],
       fields: { id: uuid, version: integer(1, 2147483647) },
-    }), "id"),
+    }),
     list: callList(connection, {
       name: "prompts.list",
       method: "GET",
       path: "/api/v1/prompts",
       fields: { limit: integer(1, 100), cursor: text(0, 1024), tag: text(1, 50), q: text(0, 200) },
     }),
-    update: withIdAndInput(call(connection, {
+    update: withIdAndInput(call, connection, {
       name: "prompts.update",
       method: "PATCH",
       path: "/api/v1/prompts/{id}",
-      bodies: "json",
-      required: ["id"],
       fields: { id: uuid, name: text(1, 200), text: text(1, 8000), model_type: { anyOf: [{ anyOf: [enumOf("flux-dev", "vendorb-imagen4", "flux-kontext-max", "vendora", "wan-image-2.1", "wan-image-2.2", "flux-kontext-multi", "nanobanana", "qwen-image-edit", "gemini-2.5", "vendorc"), text(1, 200)] }, {"type":"null"}] }, tags: arrayOf(text(1, 50), 0, 20), version: integer(1, 2147483647) },
       rules: [anyRequired("name", "text", "model_type", "tags")],
-    }), "id"),
+    }),
   } as unknown as Prompts;
 }

@@ -33,7 +33,6 @@ export function provenanceOf(connection: Connection): Provenance {
       path: "/api/v1/provenance/verify",
       bodies: "form",
       images: imageSources,
-      takesIdempotencyKey: true,
       required: ["file"],
       fields: { file: file },
     }),

@@ -193,106 +193,89 @@ export type Runs = {
 export function runsOf(connection: Connection): Runs {
   const run = { sync: boolean, routing: enumOf("preferred", "cheapest", "fastest"), max_cost: number(0, 1000000), webhook_url: text(1, 2048, "^https?:\\/\\/\\S+$"), webhook_secret: text(), metadata: object, end_user: text(1, 128, "^[^\\p{C}\\p{Zl}\\p{Zp}]{1,128}$") };
   return {
-    cancel: withIdArgument(call(connection, {
+    cancel: withIdArgument(call, connection, {
       name: "runs.cancel",
       path: "/api/v1/runs/{run_id}/cancel",
-      required: ["run_id"],
+      bodies: "",
       fields: { run_id: uuid },
-    }), "run_id"),
+    }),
     cancelAll: call(connection, {
       name: "runs.cancelAll",
       path: "/api/v1/runs/cancel",
-      bodies: "json",
-      takesIdempotencyKey: true,
       required: ["status"],
       fields: { status: enumOf("queued", "processing"), run_type: text(0, 64), model: text(0, 128), key_id: uuid, user_id: text(0, 255), created_before: text() },
     }),
     create: callRun(connection, {
       name: "runs.create",
       path: "/api/v1/runs",
-      bodies: "json",
-      takesIdempotencyKey: true,
       required: ["model","input"],
       fields: { model: text(1, 200), input: object, ...run },
     }),
-    delete: withIdArgument(call(connection, {
+    delete: withIdArgument(call, connection, {
       name: "runs.delete",
       method: "DELETE",
       path: "/api/v1/runs/{run_id}",
-      required: ["run_id"],
       fields: { run_id: uuid },
-    }), "run_id"),
+    }),
     estimate: call(connection, {
       name: "runs.estimate",
       path: "/api/v1/runs/estimate",
-      bodies: "json",
-      takesIdempotencyKey: true,
       required: ["operation","input"],
       fields: { operation: text(0, 128), input: object },
     }),
-    events: withIdAndInput(callStream(connection, {
+    events: withIdAndInput(callStream, connection, {
       name: "runs.events",
       method: "GET",
       path: "/api/v1/runs/{run_id}/events",
-      required: ["run_id"],
       fields: { run_id: uuid, after: text(0, 64) },
-    }), "run_id"),
-    get: withIdArgument(callRun(connection, {
+    }),
+    get: withIdArgument(callRun, connection, {
       name: "runs.get",
       method: "GET",
       path: "/api/v1/runs/{run_id}",
-      required: ["run_id"],
       fields: { run_id: uuid },
-    }), "run_id"),
+    }),
     histogram: call(connection, {
       name: "runs.histogram",
       method: "GET",
       path: "/api/v1/runs/histogram",
       fields: { status: enumOf("completed", "failed", "canceled"), run_type: text(0, 64), model: text(0, 128), key_id: uuid, user_id: text(0, 255), provider: text(0, 64), error_code: text(0, 64), roots: boolean },
     }),
-    ledger: withIdArgument(call(connection, {
+    ledger: withIdArgument(call, connection, {
       name: "runs.ledger",
       method: "GET",
       path: "/api/v1/runs/{run_id}/ledger",
-      required: ["run_id"],
       fields: { run_id: uuid },
-    }), "run_id"),
+    }),
     list: callList(connection, {
       name: "runs.list",
       method: "GET",
       path: "/api/v1/runs",
       fields: { limit: integer(1, 100), cursor: text(0, 1024), q: text(0, 200), status: enumOf("queued", "processing", "completed", "failed", "canceled"), run_type: text(0, 64), model: text(0, 128), key_id: uuid, user_id: text(0, 255), provider: text(0, 64), error_code: text(0, 64), roots: boolean, end_user: text(1, 128, "^[^\\p{C}\\p{Zl}\\p{Zp}]{1,128}$"), parent_run_id: uuid, starred: boolean, tag: text(1, 50), created_after: text(), created_before: text() },
     }),
-    provenance: withIdArgument(call(connection, {
+    provenance: withIdArgument(call, connection, {
       name: "runs.provenance",
       method: "GET",
       path: "/api/v1/runs/{run_id}/provenance",
-      required: ["run_id"],
       fields: { run_id: uuid },
-    }), "run_id"),
-    rerun: withIdAndInput(callRun(connection, {
+    }),
+    rerun: withIdAndInput(callRun, connection, {
       name: "runs.rerun",
       path: "/api/v1/runs/{run_id}/rerun",
-      bodies: "json",
-      takesIdempotencyKey: true,
-      required: ["run_id"],
       fields: { run_id: uuid, changes: object, sync: boolean },
-    }), "run_id"),
-    tree: withIdArgument(call(connection, {
+    }),
+    tree: withIdArgument(call, connection, {
       name: "runs.tree",
       method: "GET",
       path: "/api/v1/runs/{run_id}/tree",
-      required: ["run_id"],
       fields: { run_id: uuid },
-    }), "run_id"),
-    update: withIdAndInput(call(connection, {
+    }),
+    update: withIdAndInput(call, connection, {
       name: "runs.update",
       method: "PATCH",
       path: "/api/v1/runs/{run_id}",
-      bodies: "json",
-      required: ["run_id"],
       fields: { run_id: uuid, starred: boolean, tags: arrayOf(text(1, 50), 0, 20) },
       rules: [anyRequired("starred", "tags")],
-    }), "run_id"),
+    }),
   } as unknown as Runs;
 }

@@ -55,14 +55,12 @@ export type System = {
  */
 export function systemOf(connection: Connection): System {
   return {
-    connectProvider: withIdAndInput(call(connection, {
+    connectProvider: withIdAndInput(call, connection, {
       name: "system.connectProvider",
       path: "/api/v1/system/providers/{provider}",
-      bodies: "json",
-      takesIdempotencyKey: true,
-      required: ["provider","settings"],
+      required: ["settings"],
       fields: { provider: text(0, 64), settings: object },
-    }), "provider"),
+    }),
     get: withoutInput(call(connection, {
       name: "system.get",
       method: "GET",
@@ -72,17 +70,14 @@ export function systemOf(connection: Connection): System {
     importModel: call(connection, {
       name: "system.importModel",
       path: "/api/v1/catalogue/models",
-      bodies: "json",
-      takesIdempotencyKey: true,
       required: ["model"],
       fields: { model: matching("^[a-z][a-z0-9-]{0,31}:[A-Za-z0-9][A-Za-z0-9._/-]{0,159}$"), aliases: arrayOf(matching("^[a-z0-9][a-z0-9.-]{0,63}$"), 0, 10), price: number(0, 100000), document: object },
     }),
-    removeModel: withIdArgument(call(connection, {
+    removeModel: withIdArgument(call, connection, {
       name: "system.removeModel",
       method: "DELETE",
       path: "/api/v1/catalogue/models/{model}",
-      required: ["model"],
       fields: { model: text(1, 200) },
-    }), "model"),
+    }),
   } as unknown as System;
 }

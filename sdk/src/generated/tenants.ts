@@ -137,70 +137,57 @@ export function tenantsOf(connection: Connection): Tenants {
     create: call(connection, {
       name: "tenants.create",
       path: "/api/v1/tenants",
-      bodies: "json",
-      takesIdempotencyKey: true,
       required: ["name"],
       fields: { name: text(1, 200), weight: number(0.01, 1000), limits: {}, retention_days: { anyOf: [integer(0, 36500), {"type":"null"}] }, owner_id: matching("^[\\x21-\\x7e]{1,255}$"), owner_name: { anyOf: [text(0, 200), {"type":"null"}] }, owner_email: { anyOf: [text(0, 320), {"type":"null"}] } },
     }),
-    credit: withIdAndInput(call(connection, {
+    credit: withIdAndInput(call, connection, {
       name: "tenants.credit",
       path: "/api/v1/tenants/{tenant_id}/credit",
-      bodies: "json",
-      takesIdempotencyKey: true,
-      required: ["tenant_id","amount"],
+      required: ["amount"],
       fields: { tenant_id: uuid, amount: number(-1000000, 1000000), prepaid: boolean },
-    }), "tenant_id"),
-    delete: withIdAndInput(call(connection, {
+    }),
+    delete: withIdAndInput(call, connection, {
       name: "tenants.delete",
       path: "/api/v1/tenants/{tenant_id}/deletion",
-      bodies: "json",
-      takesIdempotencyKey: true,
-      required: ["tenant_id","confirm"],
+      required: ["confirm"],
       fields: { tenant_id: uuid, confirm: text(1, 200) },
-    }), "tenant_id"),
-    export: withIdAndInput(call(connection, {
+    }),
+    export: withIdAndInput(call, connection, {
       name: "tenants.export",
       path: "/api/v1/tenants/{tenant_id}/export",
-      bodies: "json",
-      takesIdempotencyKey: true,
-      required: ["tenant_id","reason"],
+      required: ["reason"],
       fields: { tenant_id: uuid, reason: text(1, 500) },
-    }), "tenant_id"),
-    get: withIdArgument(call(connection, {
+    }),
+    get: withIdArgument(call, connection, {
       name: "tenants.get",
       method: "GET",
       path: "/api/v1/tenants/{tenant_id}",
-      required: ["tenant_id"],
       fields: { tenant_id: uuid },
-    }), "tenant_id"),
-    getDeletion: withIdArgument(call(connection, {
+    }),
+    getDeletion: withIdArgument(call, connection, {
       name: "tenants.getDeletion",
       method: "GET",
       path: "/api/v1/tenants/{tenant_id}/deletion",
-      required: ["tenant_id"],
       fields: { tenant_id: uuid },
-    }), "tenant_id"),
+    }),
     list: callList(connection, {
       name: "tenants.list",
       method: "GET",
       path: "/api/v1/tenants",
       fields: { limit: integer(1, 100), cursor: text(0, 1024) },
     }),
-    update: withIdAndInput(call(connection, {
+    update: withIdAndInput(call, connection, {
       name: "tenants.update",
       method: "PATCH",
       path: "/api/v1/tenants/{tenant_id}",
-      bodies: "json",
-      required: ["tenant_id"],
       fields: { tenant_id: uuid, name: text(1, 200), weight: number(0.01, 1000), limits: {}, retention_days: { anyOf: [integer(0, 36500), {"type":"null"}] }, archive_after_days: { anyOf: [integer(0, 36500), {"type":"null"}] }, provenance: { anyOf: [object, {"type":"null"}] }, suspended: boolean },
       rules: [anyRequired("name", "weight", "limits", "retention_days", "archive_after_days", "provenance", "suspended")],
-    }), "tenant_id"),
-    usage: withIdAndInput(call(connection, {
+    }),
+    usage: withIdAndInput(call, connection, {
       name: "tenants.usage",
       method: "GET",
       path: "/api/v1/tenants/{tenant_id}/usage",
-      required: ["tenant_id"],
       fields: { tenant_id: uuid, from: text(), to: text() },
-    }), "tenant_id"),
+    }),
   } as unknown as Tenants;
 }

@@ -37,8 +37,6 @@ export function tokensOf(connection: Connection): Tokens {
     create: call(connection, {
       name: "tokens.create",
       path: "/api/v1/tokens",
-      bodies: "json",
-      takesIdempotencyKey: true,
       required: ["end_user","scopes"],
       fields: { end_user: text(1, 128, "^[^\\p{C}\\p{Zl}\\p{Zp}]{1,128}$"), scopes: arrayOf(matching("^(images|videos|runs|events|prompts|models|catalogue|provenance):(read|write|\\*)$"), 1, 64), expires_in: integer(1, 86400), origin: matching("^https?:\\/\\/[a-z0-9.-]+(:\\d{1,5})?$"), max_spend: number(0, 1000000000) },
     }),

@@ -58,9 +58,7 @@ export function videosOf(connection: Connection): Videos {
     generateVideo: callRun(connection, {
       name: "generateVideo",
       path: "/api/v1/runs/video",
-      bodies: "json",
       images: imageSources,
-      takesIdempotencyKey: true,
       fields: { prompt: text(1, 8000), negative_prompt: text(0, 8000), image_url: imageInput, source_run_id: uuid, output_index: integer(0, 1000), frame: enumOf("first", "last"), aspect_ratio: matching("^[1-9]\\d?:[1-9]\\d?$"), duration: number(1, 60), seed: integer(0, 4294967295), cfg_scale: number(0, 30), motion_bucket_id: integer(1, 255), fps: integer(1, 60), model: text(1, 200), ...run },
       rules: [exactlyOneRequired("image_url", "source_run_id")],
     }),

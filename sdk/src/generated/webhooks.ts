@@ -226,46 +226,41 @@ export function webhooksOf(connection: Connection): Webhooks {
     create: call(connection, {
       name: "webhooks.create",
       path: "/api/v1/webhooks",
-      bodies: "json",
-      takesIdempotencyKey: true,
       required: ["url"],
       fields: { url: text(1, 2048, "^https?:\\/\\/\\S+$"), events: arrayOf(enumOf("run.completed", "run.failed", "run.canceled", "run.processing", "run.progress", "webhook_endpoint.disabled", "credits.low", "api_key.revoked"), 1, 8), description: { anyOf: [text(0, 500), {"type":"null"}] }, secret: text() },
     }),
-    delete: withIdArgument(call(connection, {
+    delete: withIdArgument(call, connection, {
       name: "webhooks.delete",
       method: "DELETE",
       path: "/api/v1/webhooks/{webhook_id}",
-      required: ["webhook_id"],
       fields: { webhook_id: uuid },
-    }), "webhook_id"),
+    }),
     deliveries: {
-      get: withIdArgument(call(connection, {
+      get: withIdArgument(call, connection, {
         name: "webhooks.deliveries.get",
         method: "GET",
         path: "/api/v1/webhooks/deliveries/{delivery_id}",
-        required: ["delivery_id"],
         fields: { delivery_id: uuid },
-      }), "delivery_id"),
+      }),
       list: callList(connection, {
         name: "webhooks.deliveries.list",
         method: "GET",
         path: "/api/v1/webhooks/deliveries",
         fields: { limit: integer(1, 100), cursor: text(0, 1024), webhook_id: uuid, run_id: uuid, status: enumOf("pending", "delivered", "exhausted", "disabled", "dropped") },
       }),
-      redeliver: withIdArgument(call(connection, {
+      redeliver: withIdArgument(call, connection, {
         name: "webhooks.deliveries.redeliver",
         path: "/api/v1/webhooks/deliveries/{delivery_id}/redeliver",
-        required: ["delivery_id"],
+        bodies: "",
         fields: { delivery_id: uuid },
-      }), "delivery_id"),
+      }),
     },
-    get: withIdArgument(call(connection, {
+    get: withIdArgument(call, connection, {
       name: "webhooks.get",
       method: "GET",
       path: "/api/v1/webhooks/{webhook_id}",
-      required: ["webhook_id"],
       fields: { webhook_id: uuid },
-    }), "webhook_id"),
+    }),
     list: callList(connection, {
       name: "webhooks.list",
       method: "GET",
@@ -276,76 +271,56 @@ export function webhooksOf(connection: Connection): Webhooks {
       create: call(connection, {
         name: "webhooks.listeners.create",
         path: "/api/v1/webhooks/listeners",
-        bodies: "json",
-        takesIdempotencyKey: true,
         required: ["name"],
         fields: { name: matching("^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"), secret: text() },
       }),
-      message: withIdAndInput(call(connection, {
+      message: withIdAndInput(call, connection, {
         name: "webhooks.listeners.message",
         path: "/api/v1/webhooks/listeners/{listener_id}/message",
-        bodies: "json",
-        takesIdempotencyKey: true,
-        required: ["listener_id","place"],
+        required: ["place"],
         fields: { listener_id: uuid, place: matching("^[0-9a-f]{12}-[0-9a-f]{12}$") },
-      }), "listener_id"),
-      report: withIdAndInput(call(connection, {
+      }),
+      report: withIdAndInput(call, connection, {
         name: "webhooks.listeners.report",
         path: "/api/v1/webhooks/listeners/{listener_id}/report",
-        bodies: "json",
-        takesIdempotencyKey: true,
-        required: ["listener_id","place","attempt","started_at","duration_ms","status"],
+        required: ["place","attempt","started_at","duration_ms","status"],
         fields: { listener_id: uuid, place: matching("^[0-9a-f]{12}-[0-9a-f]{12}$"), attempt: integer(1, 1000), started_at: text(), duration_ms: integer(0, 3600000), status: { anyOf: [integer(100, 599), {"type":"null"}] }, error: { anyOf: [text(0, 100), {"type":"null"}] }, response: { anyOf: [text(0, 1024), {"type":"null"}] } },
-      }), "listener_id"),
+      }),
     },
-    replay: withIdAndInput(call(connection, {
+    replay: withIdAndInput(call, connection, {
       name: "webhooks.replay",
       path: "/api/v1/webhooks/{webhook_id}/replay",
-      bodies: "json",
-      takesIdempotencyKey: true,
-      required: ["webhook_id","from"],
+      required: ["from"],
       fields: { webhook_id: uuid, from: text(), to: text(), only_failed: boolean },
-    }), "webhook_id"),
-    rotate: withIdAndInput(call(connection, {
+    }),
+    rotate: withIdAndInput(call, connection, {
       name: "webhooks.rotate",
       path: "/api/v1/webhooks/{webhook_id}/rotate",
-      bodies: "json",
-      takesIdempotencyKey: true,
-      required: ["webhook_id"],
       fields: { webhook_id: uuid, secret: text(), overlap_seconds: integer(0, 604800) },
-    }), "webhook_id"),
+    }),
     secret: {
       rotate: call(connection, {
         name: "webhooks.secret.rotate",
         path: "/api/v1/webhooks/secret/rotate",
-        bodies: "json",
-        takesIdempotencyKey: true,
         fields: { secret: text(), overlap_seconds: integer(0, 604800) },
       }),
     },
-    test: withIdAndInput(call(connection, {
+    test: withIdAndInput(call, connection, {
       name: "webhooks.test",
       path: "/api/v1/webhooks/{webhook_id}/test",
-      bodies: "json",
-      takesIdempotencyKey: true,
-      required: ["webhook_id"],
       fields: { webhook_id: uuid, type: enumOf("webhook.test", "run.completed", "run.failed", "run.canceled", "run.processing", "run.progress", "webhook_endpoint.disabled", "credits.low", "api_key.revoked"), metadata: object },
-    }), "webhook_id"),
+    }),
     trigger: call(connection, {
       name: "webhooks.trigger",
       path: "/api/v1/webhooks/trigger",
-      bodies: "json",
-      takesIdempotencyKey: true,
       fields: { type: enumOf("webhook.test", "run.completed", "run.failed", "run.canceled", "run.processing", "run.progress", "webhook_endpoint.disabled", "credits.low", "api_key.revoked"), metadata: object },
     }),
-    update: withIdAndInput(call(connection, {
+    update: withIdAndInput(call, connection, {
       name: "webhooks.update",
       method: "PATCH",
       path: "/api/v1/webhooks/{webhook_id}",
-      bodies: "json",
-      required: ["webhook_id"],
       fields: { webhook_id: uuid, url: text(1, 2048, "^https?:\\/\\/\\S+$"), events: arrayOf(enumOf("run.completed", "run.failed", "run.canceled", "run.processing", "run.progress", "webhook_endpoint.disabled", "credits.low", "api_key.revoked"), 1, 8), description: { anyOf: [text(0, 500), {"type":"null"}] }, enabled: boolean },
       rules: [anyRequired("url", "events", "description", "enabled")],
-    }), "webhook_id"),
+    }),
   } as unknown as Webhooks;
 }
