@@ -27,8 +27,9 @@ export function generateOperation(verb: ClientOperation): string {
     name: text(verb.name),
     method: verb.method === "POST" ? "" : text(verb.method),
     path: text(verb.path),
-    bodies: bodies === "json" || /GET|DELETE/.test(verb.method) ? "" : text(bodies),
-    images: form || hasImages(verb.input) ? "imageSources" : "",
+    // `callJsonOrForm` sets both.
+    bodies: bodies === "json" || /GET|DELETE/.test(verb.method) || (json && form) ? "" : text(bodies),
+    images: !(json && form) && (form || hasImages(verb.input)) ? "imageSources" : "",
     returnsBytes: operation.responses["200"]?.content?.["image/png"] ? "true" : "",
     isSyncByDefault: properties.sync?.default === true ? "true" : "",
     sets: verb.sets ? text(verb.sets) : "",
@@ -75,6 +76,10 @@ function generateField(schema: Schema): string {
 
 function printPlain(schema: Schema): string {
   const { type, enum: known, minLength = 0, maxLength, format, minItems = 0, maxItems, items, properties } = schema;
+  // Beside any name, known names are for people.
+  const anyName =
+    schema.anyOf?.some((each) => each.enum) && schema.anyOf.find((each) => each.type === "string" && !each.enum);
+  if (anyName) return printPlain(anyName);
   if (schema.anyOf)
     return `{ anyOf: [${schema.anyOf.map((each) => (each.$ref ? "object" : generateField(each))).join(", ")}] }`;
   if (schema.const !== undefined) return text({ type, const: schema.const });

@@ -3,6 +3,7 @@
 import type { Connection, ConnectionInternals, PendingRequest } from "./connection.ts";
 import { GessoError } from "./errors.ts";
 import type { Run } from "./generated/shapes.ts";
+import { imageSources } from "./image-sources.ts";
 import { type MediaBytes, mediaFromResponse } from "./media.ts";
 import { type BodyKind, type Fields, type Operation, pathFields } from "./operation.ts";
 import type { CallOptions } from "./settings.ts";
@@ -137,11 +138,13 @@ export const callRun =
   };
 
 /** Chooses the kind of body by the input; `json` and `formData` select it explicitly. */
-export const callJsonOrForm = (connection: Connection, operation: Operation) =>
-  Object.assign(callRun(connection, operation), {
+export const callJsonOrForm = (connection: Connection, given: Operation) => {
+  const operation: Operation = { ...given, bodies: "json form", images: imageSources };
+  return Object.assign(callRun(connection, operation), {
     json: callRun(connection, operation, "json"),
     formData: callRun(connection, operation, "form"),
   });
+};
 
 export const callList =
   (connection: Connection, operation: Operation) =>
