@@ -46,5 +46,10 @@ export const toJsonLine = (value: unknown): string => JSON.stringify(value).repl
 export const writeData = (line: string): void => void process.stdout.write(`${line}\n`);
 export const writeNote = (line: string): void => void process.stderr.write(`${line}\n`);
 
-export const formatAmount = (amount: number): string =>
-  `$${amount.toFixed(amount !== 0 && Math.abs(amount) < 0.01 ? 4 : 2)}`;
+/** Cents, and three significant digits below a dollar. */
+export function formatAmount(amount: number): string {
+  const magnitude = Math.abs(amount);
+  if (magnitude === 0 || magnitude >= 1) return `$${amount.toFixed(2)}`;
+  const digits = amount.toFixed(Math.min(20, 2 - Math.floor(Math.log10(magnitude))));
+  return `$${digits.replace(/(\.\d\d\d*?)0+$/, "$1")}`;
+}
