@@ -24,11 +24,15 @@ const EXIT_REASON_BY_ERROR: [{ isInstance(error: unknown): boolean }, ExitReason
   [ValidationError, "usage"],
 ];
 
-/** Runs the command and reports known errors in one sentence; an unexpected error is thrown with its stack. */
+/**
+ * Runs the command and reports known errors in one sentence; an unexpected error is thrown with its stack.
+ * `flagOfInput` names the flag of a field of an imported model.
+ */
 export async function runCommand<Connection extends { url: string }>(
   name: string,
   resolve: () => Connection,
   run: (connection: Connection) => Promise<number>,
+  flagOfInput: (field: string) => string = flagOf,
 ): Promise<number> {
   const report = (message: string) => writeNote(`${name}: ${toHarmlessLines(message)}`);
   let url = "";
@@ -44,7 +48,9 @@ export async function runCommand<Connection extends { url: string }>(
     }
     if (!GessoError.isInstance(thrown)) throw thrown;
     // The message of the client already names the code and the request.
-    const message = ValidationError.isInstance(thrown) ? describeInvalidFields(thrown) : describeError(thrown);
+    const message = ValidationError.isInstance(thrown)
+      ? describeInvalidFields(thrown, flagOfInput)
+      : describeError(thrown);
     const isUnreachable = ConnectionError.isInstance(thrown) && thrown.status === undefined;
     report(isUnreachable ? `Cannot reach Gesso at ${url}. Check the URL and that the server is running.` : message);
     return EXIT_CODES[EXIT_REASON_BY_ERROR.find(([family]) => family.isInstance(thrown))?.[1] ?? "failed"];
@@ -58,15 +64,14 @@ function endWithReader(error: NodeJS.ErrnoException): void {
 }
 
 /** One line per invalid field, with the flag that sets it. */
-function describeInvalidFields({ message, fieldErrors }: ValidationError): string {
+function describeInvalidFields({ message, fieldErrors }: ValidationError, flagOfInput: typeof flagOf): string {
   if (fieldErrors.length === 0) return message;
   const count = fieldErrors.length === 1 ? "1 field is invalid." : `${fieldErrors.length} fields are invalid.`;
   const lines = fieldErrors.map(({ path, message: reason }) => {
-    const [field = "", ...rest] = path
-      .replace(/^\/input(?=\/)/, "")
-      .slice(1)
-      .split("/");
-    const place = field === "" ? "" : `${flagOf(field)}${rest.length > 0 ? ` (${rest.join("/")})` : ""}: `;
+    const ofModel = path.startsWith("/input/");
+    const [field = "", ...rest] = path.slice(ofModel ? "/input/".length : 1).split("/");
+    const flag = ofModel ? flagOfInput(field) : flagOf(field);
+    const place = field === "" ? "" : `${flag}${rest.length > 0 ? ` (${rest.join("/")})` : ""}: `;
     return `  ${place}${reason}`;
   });
   return [count, ...lines].join("\n");

@@ -17,6 +17,8 @@ export type OperationCommandLine = {
   command: string;
   flags: ConnectionFlags & Record<string, unknown>;
   read(): OperationRequest | Promise<OperationRequest>;
+  /** How to set a field of an imported model. */
+  flagOfInput?: (field: string) => string;
 };
 
 type Run = (commandLine: OperationCommandLine) => Promise<number>;

@@ -160,6 +160,9 @@ describe("gesso run", () => {
     const refused = await gesso("run", "boat", "--input", '{"duration":"9s"}');
     expect(refused.code).toBe(2);
     expect(refused.stderr).toContain("--prompt: This field is required.");
+    const late = await gesso("run", "boat", "--prompt", "a boat", "--input", '{"timeout":90,"no_such_field":1}');
+    expect(late.stderr).toMatch(/^ {2}--set-timeout: /m);
+    expect(late.stderr).toMatch(/^ {2}-i no_such_field: /m);
     expect((await gesso("run", "boat", "--prompt", "a", "--max-cost", "1")).code).toBe(5);
     expect((await gesso("run", "boat", "--fps", "9")).stderr).toContain("unknown option '--fps'");
   });

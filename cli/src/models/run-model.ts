@@ -33,7 +33,9 @@ export function buildModelCommand(model: ImportedModel): Command {
       const input = await readInput(model, { flags, attributes });
       return { operation: CREATE_RUN, values: [...toRunValues(model, input), ...readRunFlags(flags, runAttributes)] };
     };
-    process.exitCode = await runOperation({ command: "gesso run", flags, read });
+    const flagOfInput = (name: string) =>
+      flagged.some((field) => field.name === name) ? flagOf(name, taken) : `-i ${toHarmlessText(name)}`;
+    process.exitCode = await runOperation({ command: "gesso run", flags, read, flagOfInput });
   });
 }
 

@@ -15,7 +15,7 @@ import { type Interruption, listenForInterrupts } from "./interruption.ts";
 import { printOpenRun } from "./print-run.ts";
 import { checkOutputTargets } from "./save-outputs.ts";
 
-export async function runOperation({ command, flags, read }: OperationCommandLine): Promise<number> {
+export async function runOperation({ command, flags, read, flagOfInput }: OperationCommandLine): Promise<number> {
   const own = flags as unknown as RunFlags;
   const idempotencyKey = own.idempotencyKey ?? `gesso-${randomUUID()}`;
   let isSent = false;
@@ -31,6 +31,7 @@ export async function runOperation({ command, flags, read }: OperationCommandLin
       isSent = true;
       return createAndFollow({ client, flags: own, idempotencyKey, command }, request);
     },
+    flagOfInput,
   );
   const isWorthRepeating = isSent && ![EXIT_CODES.ok, EXIT_CODES.usage].includes(code as 0);
   if (isWorthRepeating)
