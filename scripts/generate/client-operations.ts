@@ -27,7 +27,14 @@ export type Schema = {
   "x-body"?: string;
 };
 
-type Parameter = { name: string; in: string; required: boolean; description?: string; schema: Schema };
+type Parameter = {
+  name: string;
+  in: string;
+  required: boolean;
+  description?: string;
+  schema: Schema;
+  example?: unknown;
+};
 type Media = Record<string, { schema: Schema; example?: unknown }>;
 
 export type Operation = {

@@ -142,7 +142,8 @@ function doc(verb: ClientOperation, alias?: string): string {
 }
 
 function exampleOf(verb: ClientOperation): string {
-  const id = verb.inPath.length > 0 ? ['"01990c3e-2f00-7000-8000-6f0c1a2b3c4d"'] : [];
+  const inPath = verb.operation.parameters?.find(({ name }) => name === verb.inPath[0]);
+  const id = inPath ? [JSON.stringify(inPath.example ?? "01990c3e-2f00-7000-8000-6f0c1a2b3c4d")] : [];
   const given = Object.entries(verb.example ?? {}).filter(([field]) => !verb.inPath.includes(field));
   const file = !verb.example && verb.form ? ['{ file: "desk.png" }'] : [];
   const input =

@@ -28,7 +28,7 @@ export type Catalogue = {
   get: (options?: CallOptions) => Call<ModelCatalogue>;
   /**
    * Get an imported model: the schemas of its input and its result, its files and an example.
-   * @example await client.catalogue.getModel("01990c3e-2f00-7000-8000-6f0c1a2b3c4d")
+   * @example await client.catalogue.getModel("sandbox:replay/studio")
    */
   getModel: (model: string, options?: CallOptions) => Call<ImportedModel>;
   /**

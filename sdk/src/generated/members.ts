@@ -50,13 +50,13 @@ export type Members = {
   list: (input?: MembersListInput, options?: CallOptions) => ListCall<MemberPage>;
   /**
    * Remove a member from the tenant. Their keys and tokens stop working (owner).
-   * @example await client.members.remove("01990c3e-2f00-7000-8000-6f0c1a2b3c4d")
+   * @example await client.members.remove("grace")
    */
   remove: (user_id: string, options?: CallOptions) => Call<Member>;
   /**
    * Change a member. A new role applies to all keys and tokens of the member (owner).
    * - Send at least one of role, name, email.
-   * @example await client.members.update("01990c3e-2f00-7000-8000-6f0c1a2b3c4d", { role: "viewer" })
+   * @example await client.members.update("grace", { role: "viewer" })
    */
   update: (user_id: string, input?: MembersUpdateInput, options?: CallOptions) => Call<Member>;
 };

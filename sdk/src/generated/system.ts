@@ -27,7 +27,7 @@ export type SystemImportModelInput = {
 export type System = {
   /**
    * Check the key of a provider and use it, in `gesso dev` only: other servers have their keys in settings (operator).
-   * @example await client.system.connectProvider("01990c3e-2f00-7000-8000-6f0c1a2b3c4d", { settings: {"FAL_KEY":"id:secret"} })
+   * @example await client.system.connectProvider("fal", { settings: {"FAL_KEY":"id:secret"} })
    */
   connectProvider: (provider: string, input: SystemConnectProviderInput, options?: CallOptions) => Call<ConnectedProvider>;
   /**
@@ -42,7 +42,7 @@ export type System = {
   importModel: (input: SystemImportModelInput, options?: CallOptions) => Call<ImportedModel>;
   /**
    * Remove the name of an imported model. Its runs stay (operator).
-   * @example await client.system.removeModel("01990c3e-2f00-7000-8000-6f0c1a2b3c4d")
+   * @example await client.system.removeModel("sandbox:replay/studio")
    */
   removeModel: (model: string, options?: CallOptions) => Call<{
     success: boolean;

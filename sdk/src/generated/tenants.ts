@@ -87,7 +87,7 @@ export type Tenants = {
   create: (input: TenantsCreateInput, options?: CallOptions) => Call<NewTenant>;
   /**
    * Add to or deduct from a tenant's prepaid balance (operator).
-   * @example await client.tenants.credit("01990c3e-2f00-7000-8000-6f0c1a2b3c4d", { amount: 25 })
+   * @example await client.tenants.credit("00000000-0000-7000-8000-000000000001", { amount: 25 })
    */
   credit: (tenant_id: string, input: TenantsCreditInput, options?: CallOptions) => Call<Balance>;
   /**
@@ -97,12 +97,12 @@ export type Tenants = {
   delete: (tenant_id: string, input: TenantsDeleteInput, options?: CallOptions) => Call<TenantDeletion>;
   /**
    * Get a URL that returns all data of a tenant as JSON Lines, from one snapshot (operator with content:read).
-   * @example await client.tenants.export("01990c3e-2f00-7000-8000-6f0c1a2b3c4d", { reason: "Request of the tenant, ticket 4711" })
+   * @example await client.tenants.export("00000000-0000-7000-8000-000000000001", { reason: "Request of the tenant, ticket 4711" })
    */
   export: (tenant_id: string, input: TenantsExportInput, options?: CallOptions) => Call<TenantExport>;
   /**
    * Get a tenant (operator).
-   * @example await client.tenants.get("01990c3e-2f00-7000-8000-6f0c1a2b3c4d")
+   * @example await client.tenants.get("00000000-0000-7000-8000-000000000001")
    */
   get: (tenant_id: string, options?: CallOptions) => Call<Tenant>;
   /**
@@ -118,12 +118,12 @@ export type Tenants = {
   /**
    * Change the name, weight, limits, retention or provenance of a tenant, or suspend it (operator).
    * - Send at least one of name, weight, limits, retention_days, archive_after_days, provenance, suspended.
-   * @example await client.tenants.update("01990c3e-2f00-7000-8000-6f0c1a2b3c4d", { weight: 2 })
+   * @example await client.tenants.update("00000000-0000-7000-8000-000000000001", { weight: 2 })
    */
   update: (tenant_id: string, input?: TenantsUpdateInput, options?: CallOptions) => Call<Tenant>;
   /**
    * Get the runs, cost, balance and storage of a tenant as numbers, without any content (operator).
-   * @example await client.tenants.usage("01990c3e-2f00-7000-8000-6f0c1a2b3c4d")
+   * @example await client.tenants.usage("00000000-0000-7000-8000-000000000001")
    */
   usage: (tenant_id: string, input?: TenantsUsageInput, options?: CallOptions) => Call<TenantUsage>;
 };
