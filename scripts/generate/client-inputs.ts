@@ -36,15 +36,19 @@ export function collectFieldGroups(operations: ClientOperation[]): Record<string
   return Object.fromEntries(found);
 }
 
+const REQUIRES = `/** The fields, of which at least one of \`Names\` is required. */
+export type Requires<Fields, Names extends keyof Fields> = Fields & {
+  [Name in Names]: Required<Pick<Fields, Name>>;
+}[Names];`;
+
 export function generateFieldGroups(operations: ClientOperation[]): string {
   const groups = collectFieldGroups(operations);
-  return Object.entries(groups)
-    .map(([name, schema]) => {
-      const body =
-        name === "ImageFields" ? difference(groups.RunFields!, schema, "RunFields") : objectType(schema, "sent");
-      return `/** ${GROUPS[name]!.description} */\nexport type ${name} = ${body};`;
-    })
-    .join("\n\n");
+  const types = Object.entries(groups).map(([name, schema]) => {
+    const body =
+      name === "ImageFields" ? difference(groups.RunFields!, schema, "RunFields") : objectType(schema, "sent");
+    return `/** ${GROUPS[name]!.description} */\nexport type ${name} = ${body};`;
+  });
+  return [REQUIRES, ...types].join("\n\n");
 }
 
 /** The input type of an operation, and its form type if the form has other fields. */
@@ -63,11 +67,35 @@ export function generateInputTypes(
   const demands = rules
     ? `/** What some models demand of the other fields of \`${name}\`. */\nexport type ${type}Rules = ${rules.type};\n\n`
     : "";
-  const input = `${demands}/** Input of \`${name}\`. */\nexport type ${type}Input = ${composed};`;
+  const fields = fieldsName(operation);
+  const input =
+    fields === `${type}Input`
+      ? `${demands}/** Input of \`${name}\`. */\nexport type ${type}Input = ${composed};`
+      : `/** Fields of \`${name}\`. */\nexport type ${fields} = ${composed};\n\n/** Input of \`${name}\`. */\nexport type ${type}Input = ${withChoices(own, fields)};`;
   if (!json || !form || !hasOwnForm(operation)) return input;
-  const other = difference(own, bodyOf(operation, form), `${type}Input`);
+  const whole = bodyOf(operation, form);
+  const other = withChoices(whole, difference(own, whole, fields));
   return `${input}\n\n/** Form input of \`${name}\`. */\nexport type ${type}Form = ${other};`;
 }
+
+/** The lists of fields of which one is required, such as the sources of an image. */
+const listChoices = ({ allOf = [], properties = {} }: Schema): string[][] =>
+  (allOf as (Schema & { oneOf?: Schema[] })[]).flatMap(({ anyOf, oneOf }) => {
+    const names = (anyOf ?? oneOf ?? []).map(({ required = [] }) => required[0] ?? "");
+    return names.length > 0 ? [names.filter((field) => field in properties)] : [];
+  });
+
+const withChoices = (schema: Schema, fields: string): string =>
+  listChoices(schema).reduce(
+    (type, names) => `Requires<${type}, ${names.map((name) => JSON.stringify(name)).join(" | ")}>`,
+    fields,
+  );
+
+/** The type with the fields of the input. With choices it has a name of its own, for types that extend it. */
+const fieldsName = (operation: ClientOperation): string =>
+  `${toPascalCase(operation.name)}${isRun(operation) && listChoices(bodyOf(operation)).length > 0 ? "Fields" : "Input"}`;
+
+const isRun = ({ operation }: ClientOperation): boolean => operation["x-run-type"] !== undefined;
 
 /** The operation decides which input is valid. */
 const ESTIMATE_INPUT = `/** Input of \`runs.estimate\`: the name and the input of an operation that creates a run. */
@@ -191,9 +219,7 @@ function reusableTypes(
     const isWorth = fieldsOf(body).filter((field) => !grouped.includes(field)).length >= MIN_SHARED_FIELDS;
     const isLess =
       fieldsOf(body).length < fieldsOf(own).length || neighbours.indexOf(other) < neighbours.indexOf(operation);
-    return other !== operation && isWorth && isLess && holds(own, body)
-      ? [[`${toPascalCase(other.name)}Input`, body]]
-      : [];
+    return other !== operation && isWorth && isLess && holds(own, body) ? [[fieldsName(other), body]] : [];
   });
   return { ...groups, ...Object.fromEntries(others) };
 }

@@ -1,7 +1,9 @@
 // Generates the types of names that the server may extend: run types, error codes, scopes and dimensions of usage. An
 // editor completes the known names, and a newer server's names are still valid.
 import { AGENT_SCOPE, CONTENT_SCOPE, needsScope, requiredScope, splitScope } from "../../server/src/access/scopes.ts";
+import { modelIds } from "../../server/src/contract/models.ts";
 import { USAGE_DIMENSIONS } from "../../server/src/contract/schemas/usage.ts";
+import { NAMED_MODELS, toModelId } from "../../server/src/providers/model-names.ts";
 import { type ClientOperation, type Contract, type Schema, toPascalCase } from "./client-operations.ts";
 
 const UPLOAD_RUN_TYPES = ["upload", "mask-upload"];
@@ -13,7 +15,7 @@ const unionOf = (names: Iterable<string>) =>
     .join(" | ");
 
 /** Names of generated types that a field can have. */
-export const NAME_TYPES = ["RunType", "ErrorCode", "Scope", "UsageBy"];
+export const NAME_TYPES = ["RunType", "ErrorCode", "Scope", "UsageBy", "ModelName"];
 
 export function generateNameTypes(contract: Contract, operations: ClientOperation[]): string {
   const runTypes = operations.flatMap(({ operation }) => operation["x-run-type"] ?? []);
@@ -28,6 +30,7 @@ export function generateNameTypes(contract: Contract, operations: ClientOperatio
     `/** Kind of a run. A newer server can add more. */\nexport type RunType = ${unionOf([...runTypes, ...UPLOAD_RUN_TYPES])} | (string & {});`,
     `/** Code of an error. A newer server can add more. */\nexport type ErrorCode = ${unionOf(Object.keys(contract["x-errors"]))} | (string & {});`,
     `/** Permission of a key or token: a resource with read, write or both. */\nexport type Scope = "*" | "*:read" | \`\${${unionOf(resources)}}:\${"read" | "write" | "*"}\`;`,
+    `/** Name of a model. An installation has those of \`catalogue.get\`; each model does some operations. */\nexport type ModelName = ${unionOf([...modelIds, ...NAMED_MODELS.map(({ name }) => toModelId(name))])} | (string & {});`,
     `/** Dimensions of a usage report, several separated by commas. */\nexport type UsageBy = ${dimensions} | \`\${${dimensions}},\${string}\`;`,
   ].join("\n\n");
 }
@@ -35,8 +38,9 @@ export function generateNameTypes(contract: Contract, operations: ClientOperatio
 /** The generated type of a field, if it has one. */
 export function nameTypeOf(
   field: string,
-  { type, pattern, description = "", enum: known, items }: Schema,
+  { type, pattern, description = "", enum: known, items, "x-widget": widget }: Schema,
 ): string | undefined {
+  if (widget === "model" && type === "string") return "ModelName";
   if (field === "run_type" && type === "string" && !known) return "RunType";
   if (field === "code" && type === "string" && description.startsWith("Error code")) return "ErrorCode";
   if (field === "scopes" && type === "array" && items?.type === "string") return "Scope[]";

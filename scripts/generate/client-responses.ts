@@ -26,7 +26,8 @@ function typeOf(schema: Schema, side: Direction): string {
     const types = [...new Set(schema.anyOf.map((each) => typeOf(each, side)))];
     // Beside `string` the known words would vanish, and with them the completion of editors.
     const hasWords = schema.anyOf.some((each) => each.enum !== undefined);
-    return types.map((type) => (hasWords && type === "string" ? "(string & {})" : type)).join(" | ");
+    const otherWord = schema["x-widget"] === "model" ? "ModelName" : "(string & {})";
+    return types.map((type) => (hasWords && type === "string" ? otherWord : type)).join(" | ");
   }
   if (Array.isArray(schema.type)) return schema.type.map((type) => typeOf({ ...schema, type }, side)).join(" | ");
   if (schema.type === "array") {

@@ -30,7 +30,7 @@ export function generateClient(contract: object): Record<string, string> {
   const groups = Map.groupBy(verbs, ({ name }) => (name.includes(".") ? name.split(".")[0]! : "videos"));
   const shared = collectFieldGroups(verbs);
   const shapes = [
-    ...Object.keys(shared),
+    ...["Requires", ...Object.keys(shared)],
     ...Object.keys((contract as Contract).components.schemas).map(typeName),
     ...eventTypeNames(contract as Contract),
     ...NAME_TYPES,

@@ -2,7 +2,7 @@
 // types of the AI SDK are declared structurally, so this package does not depend on it.
 import { ValidationError } from "./errors.ts";
 import type { Images, ImagesGenerateInput } from "./generated/images.ts";
-import type { Videos } from "./generated/videos.ts";
+import type { GenerateVideoInput, Videos } from "./generated/videos.ts";
 import type { ImageSource } from "./sources.ts";
 import type { FinishedRun } from "./wait-for-run.ts";
 
@@ -112,7 +112,8 @@ const videoModel = (client: RequiredClient): VideoModel => ({
       image_url: image && toImageSource(image),
       ...own,
     });
-    const run = await client.generateVideo(input).wait(waitOptions(options));
+    // Without an image, the server says that one is required.
+    const run = await client.generateVideo(input as GenerateVideoInput).wait(waitOptions(options));
     if (!run.video) throw new ValidationError(`Run ${run.run_id} produced no video`, { runId: run.run_id });
     const data = await run.video.bytes();
     return { videos: [{ type: "binary", data, mediaType: "video/mp4" }], ...resultMetadata(run, "video") };

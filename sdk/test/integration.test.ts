@@ -14,6 +14,7 @@ import {
   ConflictError,
   createClient,
   fromPath,
+  type GenerateVideoInput,
   NotFoundError,
   RunFailedError,
   TimeoutError,
@@ -334,7 +335,7 @@ describe("errors", () => {
       expect(error).toBeInstanceOf(ValidationError);
       expect(error.forField("lora_low_name")[0]?.message).toMatch(/required when model_type is wan-image-2.2/);
       for (const input of [{}, { image_url: environment.url, source_run_id: wan.model_id }]) {
-        const video: ValidationError = await own.generateVideo(input).catch((thrown) => thrown);
+        const video: ValidationError = await own.generateVideo(input as GenerateVideoInput).catch((thrown) => thrown);
         expect(video.forField("image_url")[0]).toMatchObject({
           code: "exactly_one_of",
           message: "Send exactly one of image_url, source_run_id.",

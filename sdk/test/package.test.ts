@@ -136,10 +136,13 @@ it("its types are found by import and by require, in strict programs", async () 
     strict: true,
   };
   const use = (open: string, kind: string) => {
-    const misuse = "// @ts-expect-error: a prompt is required\nclient.images.generate({ width: 64 });\n";
+    const misuse = [
+      "// @ts-expect-error: a prompt is required\nclient.images.generate({ width: 64 });\n",
+      "// @ts-expect-error: an image is required\nclient.images.vary({ n: 2 });\n",
+    ].join("");
     writeFileSync(
       join(folder, `use.${kind}`),
-      `${open}\nconst client = new Client();\nclient.images.vary({ n: 2 });\n${misuse}`,
+      `${open}\nconst client = new Client();\nclient.images.vary({ run_id: "…", n: 2 });\n${misuse}`,
     );
   };
   use('import Client from "@gesso/client";', "mts");

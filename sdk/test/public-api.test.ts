@@ -13,9 +13,11 @@ import Client, {
   type Extraction,
   type Generation,
   type ImageRun,
+  type ImagesGenerateInput,
   type ListCall,
   type Media,
   type MediaBytes,
+  type ModelName,
   type Run,
   type RunCall,
   type RunPage,
@@ -37,6 +39,9 @@ const PLAIN = `images.generate images.upload images.uploadMask images.combine im
 const TWO_BODIES = `images.segmentImage images.removeBackground images.edit.vendora images.edit.fluxKontext
   images.edit.nanobanana images.edit.gemini25 images.combine.nanobanana images.combine.gemini25 images.character
   images.reference images.reframe images.combine images.describe edit.maskImage`.split(/\s+/);
+
+/** The names that an editor completes: those of a type that also takes any other text. */
+type KnownNames<Name extends string> = Name extends unknown ? (string & {} extends Name ? never : Name) : never;
 
 const find = (name: string) => name.split(".").reduce<any>((place, word) => place?.[word], client);
 
@@ -71,7 +76,7 @@ describe("[SDK-5] names", () => {
       RunCall<Run, ImageRun>
     >();
     expectTypeOf(() => images.combine({ images: ["a", "b"] })).returns.toEqualTypeOf<RunCall<Generation, ImageRun>>();
-    expectTypeOf(() => images.combine.gemini25.json({ prompt: "x" })).returns.toEqualTypeOf<
+    expectTypeOf(() => images.combine.gemini25.json({ prompt: "x", run_ids: [uuid, uuid] })).returns.toEqualTypeOf<
       RunCall<Generation, ImageRun>
     >();
     expectTypeOf(() => images.removeBackground.formData({ image: new Blob() })).returns.toEqualTypeOf<
@@ -140,6 +145,37 @@ describe("[SDK-5] names", () => {
     void (() => images.generate({ width: 64 }));
     // @ts-expect-error: there is no such field
     void (() => images.generate({ prompt: "x", widht: 64 }));
+  });
+
+  it("require an image where the API does, from any of its sources", () => {
+    const { images } = client;
+    const uuid = "01990c3e-2f00-7000-8000-6f0c1a2b3c4d";
+    const url = "https://a.example/a.png";
+    void (() => images.edit.nanobanana({ prompt: "x", image_url: url }));
+    void (() => images.edit.nanobanana({ prompt: "x", run_id: uuid, output_index: 1 }));
+    void (() => images.edit.nanobanana({ prompt: "x", image: new Blob() }));
+    void (() => client.generateVideo({ source_run_id: uuid }));
+    // @ts-expect-error: there is no image to edit
+    void (() => images.edit.nanobanana({ prompt: "x" }));
+    // @ts-expect-error: JSON has no files
+    void (() => images.edit.nanobanana.json({ prompt: "x", image: new Blob() }));
+    // @ts-expect-error: the video starts with an image
+    void (() => client.generateVideo({ prompt: "x" }));
+    // @ts-expect-error: there is no image to enlarge
+    void (() => images.upscale({}));
+    // @ts-expect-error: there are no images to combine
+    void (() => images.combine.nanobanana({ prompt: "x" }));
+    // @ts-expect-error: the estimate of such a run has none either
+    void (() => client.runs.estimate({ operation: "images.upscale", input: { factor: 2 } }));
+  });
+
+  it("complete the known names of models, and take any other", () => {
+    const anyName: string = "fal:fal-ai/flux/dev";
+    void (() => client.images.generate({ prompt: "x", model_type: anyName }));
+    void (() => client.images.vary({ run_id: "01990c3e-2f00-7000-8000-6f0c1a2b3c4d", model: anyName }));
+    expectTypeOf<"gpt-image-2.5-flare" | "nano-banana-2" | "flux-dev">().toExtend<KnownNames<ModelName>>();
+    expectTypeOf<"nano-banana-2">().toExtend<KnownNames<Exclude<ImagesGenerateInput["model_type"], undefined>>>();
+    expectTypeOf<"nano-bananas">().not.toExtend<KnownNames<ModelName>>();
   });
 
   it("work with and without new", () => {

@@ -4,7 +4,7 @@ import type { Connection } from "../connection.ts";
 import { boolean, enumOf, imageInput, number, object, text, uuid } from "../schema-builders.ts";
 import type { CallOptions } from "../settings.ts";
 import type { ImageSource } from "../sources.ts";
-import type { ImageFields, Layers } from "./shapes.ts";
+import type { ImageFields, Layers, ModelName } from "./shapes.ts";
 
 /** Input of `edit.maskImage`. */
 export type EditMaskImageInput = ImageFields & {
@@ -15,7 +15,7 @@ export type EditMaskImageInput = ImageFields & {
   /** Text that describes the new content. Without it, Gesso removes the masked content and fills the area */
   prompt?: string;
   /** Model that does the work. A name or ID of a model from catalogue.get, a name that the operator added, or a provider's own name, such as fal:fal-ai/flux/dev. Default: the operator's preference */
-  model?: string;
+  model?: ModelName;
 };
 
 /** The operations `edit.*`. */

@@ -7,13 +7,16 @@ import { arrayOf, boolean, enumOf, file, imageInput, imageUrl, integer, matching
 import type { CallOptions } from "../settings.ts";
 import type { FileSource, ImageSource } from "../sources.ts";
 import type { FinishedRun, ImageRun } from "../wait-for-run.ts";
-import type { BackgroundRemoved, CharacterGeneration, Description, Extraction, Generation, ImageFields, ReferenceGeneration, Run, RunFields, RunOutputReference, SourceFields, Upload } from "./shapes.ts";
+import type { BackgroundRemoved, CharacterGeneration, Description, Extraction, Generation, ImageFields, ModelName, ReferenceGeneration, Requires, Run, RunFields, RunOutputReference, SourceFields, Upload } from "./shapes.ts";
+
+/** Fields of `images.backgroundRemove`. */
+export type ImagesBackgroundRemoveFields = ImageFields & SourceFields & {
+  /** Model that does the work. A name or ID of a model from catalogue.get, a name that the operator added, or a provider's own name, such as fal:fal-ai/flux/dev. Default: the operator's preference */
+  model?: ModelName;
+};
 
 /** Input of `images.backgroundRemove`. */
-export type ImagesBackgroundRemoveInput = ImageFields & SourceFields & {
-  /** Model that does the work. A name or ID of a model from catalogue.get, a name that the operator added, or a provider's own name, such as fal:fal-ai/flux/dev. Default: the operator's preference */
-  model?: string;
-};
+export type ImagesBackgroundRemoveInput = Requires<ImagesBackgroundRemoveFields, "image_url" | "run_id">;
 
 /** Input of `images.character`. */
 export type ImagesCharacterInput = RunFields & {
@@ -44,7 +47,7 @@ export type ImagesCharacterInput = RunFields & {
   /** Mask of `image`. White marks the area for the character */
   mask?: ImageSource;
   /** Model that does the work. A name or ID of a model from catalogue.get, a name that the operator added, or a provider's own name, such as fal:fal-ai/flux/dev. Default: the operator's preference */
-  model?: string;
+  model?: ModelName;
 };
 
 /** Form input of `images.character`. */
@@ -69,8 +72,8 @@ export type ImagesCombineInput = RunFields & {
   output_format?: "png" | "jpeg" | "webp";
 };
 
-/** Input of `images.combine.gemini25`. */
-export type ImagesCombineGemini25Input = RunFields & {
+/** Fields of `images.combine.gemini25`. */
+export type ImagesCombineGemini25Fields = RunFields & {
   /** Text that describes the combined image, 1 to 8,000 characters */
   prompt: string;
   /** URLs of images, 2 to 10 */
@@ -83,11 +86,17 @@ export type ImagesCombineGemini25Input = RunFields & {
   aspect_ratio?: string;
 };
 
-/** Input of `images.combine.nanobanana`. */
-export type ImagesCombineNanobananaInput = ImagesCombineGemini25Input;
+/** Input of `images.combine.gemini25`. */
+export type ImagesCombineGemini25Input = Requires<ImagesCombineGemini25Fields, "image_urls" | "run_ids" | "images">;
 
-/** Input of `images.describe`. */
-export type ImagesDescribeInput = ImageFields & {
+/** Fields of `images.combine.nanobanana`. */
+export type ImagesCombineNanobananaFields = ImagesCombineGemini25Fields;
+
+/** Input of `images.combine.nanobanana`. */
+export type ImagesCombineNanobananaInput = Requires<ImagesCombineNanobananaFields, "image_urls" | "run_ids" | "images">;
+
+/** Fields of `images.describe`. */
+export type ImagesDescribeFields = ImageFields & {
   /** Source image */
   image_url?: ImageSource;
   /** Run whose image to describe. It becomes the parent */
@@ -101,14 +110,17 @@ export type ImagesDescribeInput = ImageFields & {
   /** Language of the description, such as en or de */
   language?: string;
   /** Model that does the work. A name or ID of a model from catalogue.get, a name that the operator added, or a provider's own name, such as fal:fal-ai/flux/dev. Default: the operator's preference */
-  model?: string;
+  model?: ModelName;
 };
 
+/** Input of `images.describe`. */
+export type ImagesDescribeInput = Requires<ImagesDescribeFields, "image_url" | "run_id">;
+
 /** Form input of `images.describe`. */
-export type ImagesDescribeForm = ImagesDescribeInput & {
+export type ImagesDescribeForm = Requires<ImagesDescribeFields & {
   /** Source image as a file. Takes precedence over the other sources */
   image?: FileSource | string;
-};
+}, "image_url" | "run_id" | "image">;
 
 /** Input of `images.edit.fluxKontext`. */
 export type ImagesEditFluxKontextInput = RunFields & {
@@ -134,22 +146,25 @@ export type ImagesEditFluxKontextForm = Omit<ImagesEditFluxKontextInput, "model"
   model?: "flux-kontext-max";
 };
 
-/** Input of `images.edit.gemini25`. */
-export type ImagesEditGemini25Input = ImagesEditNanobananaInput & {
+/** Fields of `images.edit.gemini25`. */
+export type ImagesEditGemini25Fields = ImagesEditNanobananaFields & {
   /** Mask in the shape of the image. White marks the area that changes */
   mask_url?: ImageSource;
 };
 
+/** Input of `images.edit.gemini25`. */
+export type ImagesEditGemini25Input = Requires<ImagesEditGemini25Fields, "image_url" | "run_id">;
+
 /** Form input of `images.edit.gemini25`. */
-export type ImagesEditGemini25Form = ImagesEditGemini25Input & {
+export type ImagesEditGemini25Form = Requires<ImagesEditGemini25Fields & {
   /** Image to edit, as a file. Takes precedence over the other sources */
   image?: FileSource | string;
   /** Mask as a file. Takes precedence over mask_url */
   mask?: FileSource | string;
-};
+}, "image_url" | "run_id" | "image">;
 
-/** Input of `images.edit.nanobanana`. */
-export type ImagesEditNanobananaInput = RunFields & {
+/** Fields of `images.edit.nanobanana`. */
+export type ImagesEditNanobananaFields = RunFields & {
   /** Text that describes the change, 1 to 8,000 characters */
   prompt: string;
   /** Image to edit */
@@ -170,28 +185,34 @@ export type ImagesEditNanobananaInput = RunFields & {
   seed?: number;
 };
 
+/** Input of `images.edit.nanobanana`. */
+export type ImagesEditNanobananaInput = Requires<ImagesEditNanobananaFields, "image_url" | "run_id">;
+
 /** Form input of `images.edit.nanobanana`. */
-export type ImagesEditNanobananaForm = ImagesEditNanobananaInput & {
+export type ImagesEditNanobananaForm = Requires<ImagesEditNanobananaFields & {
   /** Image to edit, as a file. Takes precedence over the other sources */
   image?: FileSource | string;
-};
+}, "image_url" | "run_id" | "image">;
 
-/** Input of `images.edit.vendora`. */
-export type ImagesEditVendoraInput = ImagesEditGemini25Input & {
+/** Fields of `images.edit.vendora`. */
+export type ImagesEditVendoraFields = ImagesEditGemini25Fields & {
   /** Number of images, 1 to 4. Default: 1. 1 to 4. Default 1 */
   n?: number;
 };
 
+/** Input of `images.edit.vendora`. */
+export type ImagesEditVendoraInput = Requires<ImagesEditVendoraFields, "image_url" | "run_id">;
+
 /** Form input of `images.edit.vendora`. */
-export type ImagesEditVendoraForm = ImagesEditVendoraInput & {
+export type ImagesEditVendoraForm = Requires<ImagesEditVendoraFields & {
   /** Image to edit, as a file. Takes precedence over the other sources */
   image?: FileSource | string;
   /** Mask as a file. Takes precedence over mask_url */
   mask?: FileSource | string;
-};
+}, "image_url" | "run_id" | "image">;
 
-/** Input of `images.extract`. */
-export type ImagesExtractInput = RunFields & SourceFields & {
+/** Fields of `images.extract`. */
+export type ImagesExtractFields = RunFields & SourceFields & {
   /** Text that names the object, 1 to 8,000 characters */
   prompt: string;
   /** extract or content: the object on a transparent background. mask: its mask. Default: extract. Default "extract" */
@@ -203,11 +224,14 @@ export type ImagesExtractInput = RunFields & SourceFields & {
   /** Extract everything except the object. Default: false. Default false */
   invert?: boolean;
   /** Model that does the work. A name or ID of a model from catalogue.get, a name that the operator added, or a provider's own name, such as fal:fal-ai/flux/dev. Default: the operator's preference */
-  model?: string;
+  model?: ModelName;
 };
 
-/** Input of `images.genRemove`. */
-export type ImagesGenRemoveInput = RunFields & SourceFields & {
+/** Input of `images.extract`. */
+export type ImagesExtractInput = Requires<ImagesExtractFields, "image_url" | "run_id">;
+
+/** Fields of `images.genRemove`. */
+export type ImagesGenRemoveFields = RunFields & SourceFields & {
   /** Text that names the object, 1 to 8,000 characters */
   prompt: string;
   /** Also remove the shadow of the object. Default: true. Default true */
@@ -215,8 +239,11 @@ export type ImagesGenRemoveInput = RunFields & SourceFields & {
   /** Remove all matching objects. Default: false, the best match only. Default false */
   multiple?: boolean;
   /** Model that does the work. A name or ID of a model from catalogue.get, a name that the operator added, or a provider's own name, such as fal:fal-ai/flux/dev. Default: the operator's preference */
-  model?: string;
+  model?: ModelName;
 };
+
+/** Input of `images.genRemove`. */
+export type ImagesGenRemoveInput = Requires<ImagesGenRemoveFields, "image_url" | "run_id">;
 
 /** What some models demand of the other fields of `images.generate`. */
 export type ImagesGenerateRules = {
@@ -251,7 +278,7 @@ export type ImagesGenerateInput = RunFields & {
   /** Text that describes the image, 1 to 8,000 characters */
   prompt: string;
   /** Model to use. Default: flux-dev. A name or ID of a model from catalogue.get, a name that the operator added, or a provider's own name, such as fal:fal-ai/flux/dev. Default "flux-dev" */
-  model_type?: "flux-dev" | "vendorb-imagen4" | "flux-kontext-max" | "vendora" | "wan-image-2.1" | "wan-image-2.2" | "flux-kontext-multi" | "nanobanana" | "qwen-image-edit" | "gemini-2.5" | "vendorc" | (string & {});
+  model_type?: "flux-dev" | "vendorb-imagen4" | "flux-kontext-max" | "vendora" | "wan-image-2.1" | "wan-image-2.2" | "flux-kontext-multi" | "nanobanana" | "qwen-image-edit" | "gemini-2.5" | "vendorc" | ModelName;
   /** ID of a custom model, from models.list */
   model_id?: string;
   /** Use model_type instead @deprecated */
@@ -320,17 +347,17 @@ export type ImagesReferenceInput = RunFields & {
   /** Resolution of the image. Default: set by the model */
   resolution?: "720p" | "1080p";
   /** Model that does the work. A name or ID of a model from catalogue.get, a name that the operator added, or a provider's own name, such as fal:fal-ai/flux/dev. Default: the operator's preference */
-  model?: string;
+  model?: ModelName;
 };
 
-/** Input of `images.reframe`. */
-export type ImagesReframeInput = RunFields & SourceFields & {
+/** Fields of `images.reframe`. */
+export type ImagesReframeFields = RunFields & SourceFields & {
   /** Text that describes the new area, 1 to 8,000 characters */
   prompt?: string;
   /** New aspect ratio, such as 16:9 */
   aspect_ratio: string;
   /** Model to use: photon-flash-1 is faster, photon-1 has better quality. Default: photon-flash-1. A name or ID of a model from catalogue.get, a name that the operator added, or a provider's own name, such as fal:fal-ai/flux/dev. Default "photon-flash-1" */
-  model?: "photon-flash-1" | "photon-1" | (string & {});
+  model?: "photon-flash-1" | "photon-1" | ModelName;
   /** Position of the image in the new frame, in pixels from the left. -32768 to 32768 */
   grid_position_x?: number;
   /** Position of the image in the new frame, in pixels from the top. -32768 to 32768 */
@@ -345,14 +372,17 @@ export type ImagesReframeInput = RunFields & SourceFields & {
   y_end?: number;
 };
 
+/** Input of `images.reframe`. */
+export type ImagesReframeInput = Requires<ImagesReframeFields, "image_url" | "run_id">;
+
 /** Form input of `images.reframe`. */
-export type ImagesReframeForm = ImagesReframeInput & {
+export type ImagesReframeForm = Requires<ImagesReframeFields & {
   /** Source image as a file. Takes precedence over the other sources */
   image_file?: FileSource | string;
-};
+}, "image_url" | "run_id" | "image_file">;
 
-/** Input of `images.removeBackground`. */
-export type ImagesRemoveBackgroundInput = ImageFields & {
+/** Fields of `images.removeBackground`. */
+export type ImagesRemoveBackgroundFields = ImageFields & {
   /** Source image */
   imageUrl?: ImageSource;
   /** Run whose image is the source. It becomes the parent */
@@ -362,19 +392,22 @@ export type ImagesRemoveBackgroundInput = ImageFields & {
   /** Use this frame of a video as the image: first or last. Required if the output is a video */
   frame?: "first" | "last";
   /** Model that does the work. A name or ID of a model from catalogue.get, a name that the operator added, or a provider's own name, such as fal:fal-ai/flux/dev. Default: the operator's preference */
-  model?: string;
+  model?: ModelName;
 };
 
+/** Input of `images.removeBackground`. */
+export type ImagesRemoveBackgroundInput = Requires<ImagesRemoveBackgroundFields, "imageUrl" | "run_id">;
+
 /** Form input of `images.removeBackground`. */
-export type ImagesRemoveBackgroundForm = ImagesRemoveBackgroundInput & {
+export type ImagesRemoveBackgroundForm = ImagesRemoveBackgroundFields & {
   /** Source image as a file. Takes precedence over the other sources */
   image: FileSource | string;
   /** File name, for your own records. At most 255 characters */
   filename?: string;
 };
 
-/** Input of `images.segmentImage`. */
-export type ImagesSegmentImageInput = ImageFields & {
+/** Fields of `images.segmentImage`. */
+export type ImagesSegmentImageFields = ImageFields & {
   /** Text that names the object, 1 to 8,000 characters */
   prompt: string;
   /** Source image */
@@ -386,11 +419,14 @@ export type ImagesSegmentImageInput = ImageFields & {
   /** Use this frame of a video as the image: first or last. Required if the output is a video */
   frame?: "first" | "last";
   /** Model that does the work. A name or ID of a model from catalogue.get, a name that the operator added, or a provider's own name, such as fal:fal-ai/flux/dev. Default: the operator's preference */
-  model?: string;
+  model?: ModelName;
 };
 
+/** Input of `images.segmentImage`. */
+export type ImagesSegmentImageInput = Requires<ImagesSegmentImageFields, "imageUrl" | "run_id">;
+
 /** Form input of `images.segmentImage`. */
-export type ImagesSegmentImageForm = ImagesSegmentImageInput & {
+export type ImagesSegmentImageForm = ImagesSegmentImageFields & {
   /** Source image as a file. Takes precedence over the other sources */
   image: FileSource | string;
   /** File name, for your own records. At most 255 characters */
@@ -410,35 +446,41 @@ export type ImagesUploadInput = RunFields & {
 /** Input of `images.uploadMask`. */
 export type ImagesUploadMaskInput = ImagesUploadInput;
 
-/** Input of `images.upscale`. */
-export type ImagesUpscaleInput = RunFields & SourceFields & {
+/** Fields of `images.upscale`. */
+export type ImagesUpscaleFields = RunFields & SourceFields & {
   /** Upscaling factor per side: 2 or 4. Default: 2. Default 2 */
   factor?: 2 | 4;
   /** Model that does the work. A name or ID of a model from catalogue.get, a name that the operator added, or a provider's own name, such as fal:fal-ai/flux/dev. Default: the operator's preference */
-  model?: string;
+  model?: ModelName;
 };
+
+/** Input of `images.upscale`. */
+export type ImagesUpscaleInput = Requires<ImagesUpscaleFields, "image_url" | "run_id">;
 
 /** Form input of `images.upscale`. */
-export type ImagesUpscaleForm = ImagesUpscaleInput & {
+export type ImagesUpscaleForm = Requires<ImagesUpscaleFields & {
   /** Source image as a file. Takes precedence over the other sources */
   image?: FileSource | string;
-};
+}, "image_url" | "run_id" | "image">;
 
-/** Input of `images.vary`. */
-export type ImagesVaryInput = RunFields & SourceFields & {
+/** Fields of `images.vary`. */
+export type ImagesVaryFields = RunFields & SourceFields & {
   /** Number of variations, 1 to 4. Default: 2. 1 to 4. Default 2 */
   n?: number;
   /** Seed for the model's random numbers, 0 to 4294967295. A seed makes results of the same model similar, not identical. Models without a seed ignore it with a warning. 0 to 4294967295 */
   seed?: number;
   /** Model that does the work. A name or ID of a model from catalogue.get, a name that the operator added, or a provider's own name, such as fal:fal-ai/flux/dev. Default: the operator's preference */
-  model?: string;
+  model?: ModelName;
 };
 
+/** Input of `images.vary`. */
+export type ImagesVaryInput = Requires<ImagesVaryFields, "image_url" | "run_id">;
+
 /** Form input of `images.vary`. */
-export type ImagesVaryForm = ImagesVaryInput & {
+export type ImagesVaryForm = Requires<ImagesVaryFields & {
   /** Source image as a file. Takes precedence over the other sources */
   image?: FileSource | string;
-};
+}, "image_url" | "run_id" | "image">;
 
 /** The operations `images.*`. */
 export type Images = {

@@ -5,7 +5,7 @@ import { anyRequired } from "../field-rules.ts";
 import { arrayOf, boolean, enumOf, integer, number, object, text, uuid } from "../schema-builders.ts";
 import type { CallOptions } from "../settings.ts";
 import type { FinishedRun } from "../wait-for-run.ts";
-import type { Enhancement, ImageFields, Prompt, PromptPage } from "./shapes.ts";
+import type { Enhancement, ImageFields, ModelName, Prompt, PromptPage } from "./shapes.ts";
 
 /** Input of `prompts.create`. */
 export type PromptsCreateInput = {
@@ -32,7 +32,7 @@ export type PromptsEnhanceInput = ImageFields & {
   /** Seed for the model's random numbers, 0 to 4294967295. A seed makes results of the same model similar, not identical. Models without a seed ignore it with a warning. 0 to 4294967295 */
   seed?: number;
   /** Model that does the work. A name or ID of a model from catalogue.get, a name that the operator added, or a provider's own name, such as fal:fal-ai/flux/dev. Default: the operator's preference */
-  model?: string;
+  model?: ModelName;
 };
 
 /** Input of `prompts.get`. */

@@ -2,6 +2,11 @@
 // What many operations take, and what the server answers.
 import type { ImageSource } from "../sources.ts";
 
+/** The fields, of which at least one of `Names` is required. */
+export type Requires<Fields, Names extends keyof Fields> = Fields & {
+  [Name in Names]: Required<Pick<Fields, Name>>;
+}[Names];
+
 /** Fields of every operation that creates a run. */
 export type RunFields = {
   /** Wait for the run to end, at most 55 s. Default: false. Default false */
@@ -46,6 +51,9 @@ export type ErrorCode = "ambiguous_credentials" | "asset_expired" | "asset_not_f
 
 /** Permission of a key or token: a resource with read, write or both. */
 export type Scope = "*" | "*:read" | `${"agents" | "audit" | "catalogue" | "content" | "events" | "images" | "keys" | "members" | "models" | "prompts" | "provenance" | "runs" | "tenants" | "tokens" | "usage" | "videos" | "webhooks"}:${"read" | "write" | "*"}`;
+
+/** Name of a model. An installation has those of `catalogue.get`; each model does some operations. */
+export type ModelName = "birefnet-2" | "bria-eraser" | "bria-genfill" | "bria-remove-background" | "evf-sam" | "fal-object-removal" | "flux-dev" | "flux-erase" | "flux-kontext-max" | "flux-kontext-multi" | "flux.1-dev" | "flux.1-fill-pro" | "flux.1-kontext-max" | "gemini-2.5" | "gemini-3.8-flash" | "google-upscaler" | "gpt-5.6-luna" | "gpt-image-1.5" | "gpt-image-2" | "gpt-image-2.5-flare" | "ideogram-3" | "ideogram-describe" | "ideogram-remove-background" | "imagen-4" | "is-net" | "kling-2.1" | "luma-photon" | "luma-photon-flash" | "luma-reframe" | "moondream-3" | "nano-banana-2" | "nano-banana-2.1" | "nanobanana" | "openrouter" | "qwen-image" | "qwen-image-edit" | "ray-2" | "real-esrgan" | "runway-gen-4-image" | "runway-gen-4-turbo" | "runway-gen-4.5" | "sam-3" | "telea-inpainting" | "vendora" | "vendorb-imagen4" | "vendorc" | "wan-2.1-image" | "wan-2.2-image" | "wan-2.2-video" | "wan-image-2.1" | "wan-image-2.2" | (string & {});
 
 /** Dimensions of a usage report, several separated by commas. */
 export type UsageBy = "day" | "key" | "model" | "operation" | `${"day" | "key" | "model" | "operation"},${string}`;

@@ -6,10 +6,10 @@ import { imageSources } from "../image-sources.ts";
 import { boolean, enumOf, imageInput, integer, matching, number, object, text, uuid } from "../schema-builders.ts";
 import type { ImageSource } from "../sources.ts";
 import type { VideoRun } from "../wait-for-run.ts";
-import type { RunFields, Video } from "./shapes.ts";
+import type { ModelName, Requires, RunFields, Video } from "./shapes.ts";
 
-/** Input of `generateVideo`. */
-export type GenerateVideoInput = RunFields & {
+/** Fields of `generateVideo`. */
+export type GenerateVideoFields = RunFields & {
   /** Text that describes the video, 1 to 8,000 characters */
   prompt?: string;
   /** Text that describes what the video must not show */
@@ -35,8 +35,11 @@ export type GenerateVideoInput = RunFields & {
   /** Frames per second, 1 to 60. 1 to 60 */
   fps?: number;
   /** Model that does the work. A name or ID of a model from catalogue.get, a name that the operator added, or a provider's own name, such as fal:fal-ai/flux/dev. Default: the operator's preference */
-  model?: string;
+  model?: ModelName;
 };
+
+/** Input of `generateVideo`. */
+export type GenerateVideoInput = Requires<GenerateVideoFields, "image_url" | "source_run_id">;
 
 /** The operations `generateVideo`. */
 export type Videos = {
