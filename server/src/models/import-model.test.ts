@@ -93,6 +93,11 @@ test("files are found in lists of objects, in maps, and by their kind", () => {
     input: ["/images_data_url image"],
     output: ["/diffusers_lora_file/url weights", "/config_file/url weights"],
   });
+  const lottie = { type: "object", required: ["url"], properties: { url: { type: "string" }, content_type: {} } };
+  const animation = { properties: { lottie_file: { ...lottie, description: "The animation as a JSON file" } } };
+  expect(mediaOf(fal("motion", falDocument("acme/motion", {}, { output: animation }))).output).toEqual([
+    "/lottie_file/url text",
+  ]);
   expect(mediaOf(fal("speech", documents.TEXT_TO_SPEECH))).toEqual({ input: [], output: ["/audio/url audio"] });
   expect(mediaOf(fal("image-to-3d", documents.IMAGE_TO_3D)).output).toEqual([
     ...["/model_glb/url model", "/model_urls/fbx/url model", "/model_urls/usdz/url model"],

@@ -8,6 +8,8 @@ import type { MediaKind } from "../contract/pinned-model.ts";
  */
 const WORDS: [kind: MediaKind, words: string][] = [
   ["image", "mask"],
+  // An animation as data, which a player draws.
+  ["text", "lottie"],
   ["archive", "archive zip tar dataset training"],
   ["weights", "lora loras weight safetensors checkpoint diffusers embedding tensor config"],
   ["model", "glb gltf obj fbx usdz stl mesh 3d ply splat gaussian geometry material pointcloud voxel"],

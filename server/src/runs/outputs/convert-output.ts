@@ -42,5 +42,8 @@ export function findResultProblem(
 /** Of other kinds, the first bytes say too little: weights and many scenes look like any file. */
 const JUDGED_KINDS: readonly MediaKind[] = ["image", "video", "audio"];
 
-const findKindProblem = (kind: MediaKind, mediaType: string): string | undefined =>
-  JUDGED_KINDS.includes(kind) && !mediaType.startsWith(`${kind}/`) ? `not_${kind}` : undefined;
+/** An animated GIF is a video for a provider and an image by its media type. */
+const findKindProblem = (kind: MediaKind, mediaType: string): string | undefined => {
+  const isOfKind = mediaType.startsWith(`${kind}/`) || (kind === "video" && mediaType === "image/gif");
+  return JUDGED_KINDS.includes(kind) && !isOfKind ? `not_${kind}` : undefined;
+};
