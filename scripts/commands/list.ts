@@ -139,6 +139,11 @@ export const GROUPS: Record<string, Group> = {
   proof: {
     about: "Attacks the promises: kills, faults, races, floods and random input. Most take --short.",
     commands: {
+      "any-model": {
+        program: "server/test/model-schemas/main.ts",
+        about:
+          "100 generated inputs of every endpoint of fal become the body of the request as they are, and 100 that are wrong in one place name the place; 5 of each are sent through a server to the fake; --only validation or socket for one",
+      },
       attacks: {
         program: "server/test/load/attacks.ts",
         about:

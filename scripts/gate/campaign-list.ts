@@ -183,6 +183,13 @@ export const CAMPAIGNS: Campaign[] = [
     limitSeconds: 1800,
   },
   {
+    name: "any model",
+    command: node("server/test/model-schemas/main.ts", "--short"),
+    guards: ["server/src/models", "server/src/contract", "server/src/providers"],
+    when: "release",
+    limitSeconds: 1800,
+  },
+  {
     name: "money",
     command: node("server/test/money/main.ts"),
     guards: ["server/src/runs", "server/src/db", "server/src/access", "server/src/money", "server/src/prices"],

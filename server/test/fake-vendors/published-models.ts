@@ -10,14 +10,36 @@ type Schema = Record<string, any>;
 /** A document of OpenAPI 3.0. `input` and `output` are its schemas. */
 export type PublishedModel = { document: Schema; input: Schema; output: Schema };
 
+const MAX_FILES = 4;
+
 const ajv = new Ajv({ strict: false, validateFormats: false, logger: false });
 const validators = new WeakMap<Schema, ValidateFunction>();
 
 /** As its server would say it: neither fal nor Replicate refuses a field that it does not know. */
 export function findInputProblems({ document, input }: PublishedModel, request: unknown): string[] {
-  const validate = validators.get(input) ?? ajv.compile({ ...input, components: document.components });
+  const validate =
+    validators.get(input) ?? ajv.compile(toDraft7({ ...input, components: document.components }) as Schema);
   validators.set(input, validate);
   return validate(request) ? [] : (validate.errors ?? []).map((each) => `${each.instancePath} ${each.message}`);
+}
+
+/** Bounds and null in the forms of JSON Schema, not in those of OpenAPI 3.0. Requests lack what only results have. */
+function toDraft7(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(toDraft7);
+  if (typeof value !== "object" || value === null) return value;
+  const { nullable, ...schema } = value as Schema;
+  for (const [exclusive, inclusive] of [
+    ["exclusiveMinimum", "minimum"],
+    ["exclusiveMaximum", "maximum"],
+  ] as const) {
+    if (typeof schema[exclusive] !== "boolean") continue;
+    if (schema[exclusive]) schema[exclusive] = schema[inclusive];
+    else delete schema[exclusive];
+  }
+  const isOfResults = (name: string) => schema.properties?.[name]?.readOnly === true;
+  if (Array.isArray(schema.required)) schema.required = schema.required.filter((name) => !isOfResults(name));
+  const out = Object.fromEntries(Object.entries(schema).map(([key, each]) => [key, toDraft7(each)]));
+  return nullable === true ? { anyOf: [out, { type: "null" }] } : out;
 }
 
 /** A result of the model, with files in the storage of the vendor. */
@@ -26,14 +48,14 @@ export async function makeResult(
   request: Record<string, unknown>,
   services: FakeVendorServices,
 ): Promise<unknown> {
-  const count = Number(request.num_images ?? 1);
-  const make = async (schema: Schema, words: string): Promise<unknown> => {
+  // A number of images that no model would make is one of a generated request.
+  const count = Math.min(MAX_FILES, Math.max(1, Math.trunc(Number(request.num_images ?? 1)) || 1));
+  /** `words`: the names and descriptions that lead to the value, the nearest first. */
+  const make = async (schema: Schema, words: string[]): Promise<unknown> => {
     if (schema.$ref) {
       const path = String(schema.$ref).slice(2).split("/");
-      return make(
-        path.reduce<Schema>((at, key) => at[key], document),
-        `${words} ${path.at(-1)}`,
-      );
+      const target = path.reduce<Schema>((at, key) => at[key], document);
+      return make(target, [path.at(-1)!, ...words]);
     }
     const [part] = schema.allOf ?? schema.anyOf ?? schema.oneOf ?? [];
     if (part) return make(part, words);
@@ -42,34 +64,40 @@ export async function makeResult(
     if (properties) {
       const entries = Object.entries<Schema>(properties).map(async ([name, each]) => [
         name,
-        await make(each, `${words} ${name}`),
+        await make(each, [name, ...(each.description ? [String(each.description)] : []), ...words]),
       ]);
       return Object.fromEntries(await Promise.all(entries));
     }
     if (schema.items) return Promise.all(Array.from({ length: count }, () => make(schema.items, words)));
     if (schema.enum) return schema.enum[0];
     if (schema.format === "uri") return (await fileOf(words, services)).url;
-    return (
-      { string: `the ${words.split(" ").at(-1)}`, integer: 1, number: 0.5, boolean: false }[schema.type as string] ?? {}
-    );
+    return { string: `the ${words[0]}`, integer: 1, number: 0.5, boolean: false }[schema.type as string] ?? {};
   };
-  return make(output, "");
+  return make(output, []);
 }
 
-async function fileOf(words: string, services: FakeVendorServices) {
-  const [bytes, content_type] = await makeFile(words.toLowerCase());
+async function fileOf(words: string[], services: FakeVendorServices) {
+  const make = words.map(findMaker).find((each) => each !== undefined) ?? makeImage;
+  const [bytes, content_type] = await make(words.join(" "));
   return { url: services.storeFile(bytes, content_type), content_type, file_size: bytes.byteLength };
 }
 
-async function makeFile(words: string): Promise<[Uint8Array, string]> {
-  if (/video/.test(words)) return [await createTestVideo(), "video/mp4"];
-  if (/audio|speech|sound/.test(words)) return [createWave(), "audio/wav"];
-  if (/glb|mesh|3d/.test(words)) return [createScene(), "model/gltf-binary"];
-  if (/zip|archive/.test(words)) return [Buffer.from("504b0506".padEnd(44, "0"), "hex"), "application/zip"];
-  if (/lora|weights|config/.test(words))
-    return [Buffer.from("0200000000000000".padEnd(64, "7b7d"), "hex"), "application/octet-stream"];
-  return [await drawTestImage(words), "image/png"];
-}
+type Maker = (words: string) => Promise<[Uint8Array, string]>;
+const makeImage: Maker = async (words) => [await drawTestImage(words), "image/png"];
+
+/** What a name or a description says about a file. */
+const MAKERS: [RegExp, Maker][] = [
+  [/image|thumbnail|texture|mask|frame/, makeImage],
+  [/video/, async () => [await createTestVideo(), "video/mp4"]],
+  [/audio|speech|sound|vocals/, async () => [createWave(), "audio/wav"]],
+  [/glb|mesh|3d/, async () => [createScene(), "model/gltf-binary"]],
+  [/zip|archive/, async () => [Buffer.from("504b0506".padEnd(44, "0"), "hex"), "application/zip"]],
+  [
+    /lora|weights|config/,
+    async () => [Buffer.from("0200000000000000".padEnd(64, "7b7d"), "hex"), "application/octet-stream"],
+  ],
+];
+const findMaker = (words: string) => MAKERS.find(([pattern]) => pattern.test(words.toLowerCase()))?.[1];
 
 /** A second of silence. */
 export function createWave(): Buffer {

@@ -1,13 +1,17 @@
 // Models that Gesso has no code for: what the provider publishes about them decides what a request may contain, and
 // where files are. Everything else is an ordinary run.
+import { randomInt } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { importModel } from "../../src/models/import-model.ts";
 import type { FakeVendor } from "../fake-vendors/fake-vendor.ts";
 import { fakeFal } from "../fake-vendors/fal.ts";
 import { createWave } from "../fake-vendors/published-models.ts";
 import { fakeReplicate } from "../fake-vendors/replicate.ts";
+import { listFalEndpoints } from "../model-schemas/fal-endpoints.ts";
 import { FILE, PUBLISHED_BY_FAL, PUBLISHED_BY_REPLICATE, publishAtFal } from "../model-schemas/published.ts";
+import { sendInputs } from "../model-schemas/send-inputs.ts";
 import { type ApiCaller, createHttpCaller } from "../support/api-caller.ts";
 import { startTestEnvironment, type TestEnvironment } from "../support/test-environment.ts";
 
@@ -298,5 +302,24 @@ describe("A URL in a field that is no file", () => {
     expect((fal.ledger.at(-1)! as any).request.prompt).toBe(url);
     expect(asked).toEqual([]);
     listener.close();
+  });
+});
+
+/** `npm run proof -- any-model` takes all endpoints, and more inputs of each. */
+const ENDPOINTS = 8;
+
+describe("Any endpoint of fal", () => {
+  it("receives generated inputs as they were sent, and none that is wrong in one place", async () => {
+    const seed = randomInt(2 ** 31);
+    const all = listFalEndpoints();
+    const chosen = Array.from({ length: ENDPOINTS }, (_, index) => all[(seed + index * 151) % all.length]!);
+    const endpoints = chosen.map((endpoint) => {
+      const imported = importModel("fal", endpoint.path, endpoint.document);
+      if ("refused" in imported) throw new Error(imported.refused);
+      return { ...endpoint, model: imported.model };
+    });
+    const sent = await sendInputs(world, fal, endpoints, { count: 1, seed, atOnce: 4 });
+    expect(sent, `seed ${seed}`).toMatchObject({ problems: [], valid: ENDPOINTS, wrong: ENDPOINTS });
+    expect(sent.completed).toBe(ENDPOINTS);
   });
 });
