@@ -59,7 +59,9 @@ function describeError(error: ErrorObject, context: Explain): Issue[] {
   const field = (name: unknown) => `${path}/${escapePointer(String(name))}`;
   const { keyword, params } = error;
   const isAboutFile = ABOUT_TEXT.includes(keyword) && context.files.has(path);
-  if (isAboutFile || keyword === "if") return [];
+  // The object that has the field has an error of its own about the name.
+  const isAboutName = error.propertyName !== undefined && keyword !== "propertyNames";
+  if (isAboutFile || isAboutName || keyword === "if") return [];
   switch (keyword) {
     case "required":
     case "dependentRequired":

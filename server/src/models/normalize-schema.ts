@@ -17,7 +17,7 @@ type Options = {
   document: unknown;
   /** Objects that do not say otherwise take no further fields. */
   isClosed: boolean;
-  /** Boolean fields that only the adapter may set. They are removed. */
+  /** Boolean fields that only the adapter may set. They are removed, as are fields that only results have. */
   reserved: readonly string[];
 };
 
@@ -210,9 +210,10 @@ function nameDefinition(reference: string): string {
   return name in {} ? `${name}.definition` : name;
 }
 
-function isReserved(name: string, field: unknown, { reserved, document }: Context): boolean {
-  if (!reserved.includes(name)) return false;
+function isReserved(name: string, field: unknown, { reserved, document, isClosed }: Context): boolean {
   const schema = followReferences(field, document);
+  if (isClosed && isObject(schema) && schema.readOnly === true) return true;
+  if (!reserved.includes(name)) return false;
   const parts = isObject(schema) ? [schema, ...[schema.anyOf, schema.allOf].flat()] : [];
   return parts.some((part) => isObject(part) && [part.type].flat().includes("boolean"));
 }
