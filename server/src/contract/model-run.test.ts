@@ -33,6 +33,12 @@ describe("the plan of an imported model", () => {
     expect(input.video_url).toEqual({ run_id: RUN, output_index: 1 });
   });
 
+  it("has a frame of a video as an image", () => {
+    const draw = importedFrom("replicate", "acme/draw", REPLICATE_DRAW);
+    const job = planModelRun(draw, { prompt: "a", image: { run_id: RUN, frame: "last" } });
+    expect(job.images).toEqual([{ run: RUN, frame: "last" }]);
+  });
+
   it("has no sources if the input has no files, and the version that is pinned", () => {
     const draw = importedFrom("replicate", "acme/draw", REPLICATE_DRAW);
     const job = planModelRun(draw, { prompt: "https://example.com/is-only-mentioned" });

@@ -8,7 +8,7 @@ import type { JsonObject } from "./schemas/run.ts";
 /** The only job of a run. Files are sources as those of any job; the input has null in their places. */
 export function planModelRun(model: ImportedModel, input: JsonObject): Job {
   const files = findFiles(input, model.media.input);
-  const images = files.map(({ value }): Source => ({ ...parseSource(value), as_is: true }) as Source);
+  const images = files.map(({ value }) => asItIs(parseSource(value)));
   return {
     task: "model.run",
     model: model.model,
@@ -22,6 +22,10 @@ export function planModelRun(model: ImportedModel, input: JsonObject): Job {
     },
   };
 }
+
+/** A frame of a video is an image that Gesso makes of the file. */
+const asItIs = (source: Source): Source =>
+  "frame" in source && source.frame ? source : ({ ...source, as_is: true } as Source);
 
 /** What a person wrote, as runs are listed and found by it. An imported model has it in its own input. */
 export function promptOf(inputs: JsonObject): string | undefined {
