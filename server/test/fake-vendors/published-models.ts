@@ -2,6 +2,7 @@
 // publishes, and the fake checks requests and makes results by it. It reads the schemas in a way of its own, so that it
 // can contradict the product.
 import { Ajv, type ValidateFunction } from "ajv";
+import sharp from "sharp";
 import type { FakeVendorServices } from "./fake-vendor.ts";
 import { createTestVideo, drawTestImage } from "./result-files.ts";
 
@@ -60,7 +61,7 @@ export async function makeResult(
     const [part] = schema.allOf ?? schema.anyOf ?? schema.oneOf ?? [];
     if (part) return make(part, words);
     const { properties } = schema;
-    if (properties?.url) return { ...(await fileOf(words, services)), file_name: "result" };
+    if (properties?.url) return { ...(await fileOf(words, request, services)), file_name: "result" };
     if (properties) {
       const entries = Object.entries<Schema>(properties).map(async ([name, each]) => [
         name,
@@ -70,20 +71,34 @@ export async function makeResult(
     }
     if (schema.items) return Promise.all(Array.from({ length: count }, () => make(schema.items, words)));
     if (schema.enum) return schema.enum[0];
-    if (schema.format === "uri") return (await fileOf(words, services)).url;
+    if (schema.format === "uri") return (await fileOf(words, request, services)).url;
     return { string: `the ${words[0]}`, integer: 1, number: 0.5, boolean: false }[schema.type as string] ?? {};
   };
   return make(output, []);
 }
 
-async function fileOf(words: string[], services: FakeVendorServices) {
+async function fileOf(words: string[], request: Schema, services: FakeVendorServices) {
   const make = words.map(findMaker).find((each) => each !== undefined) ?? makeImage;
-  const [bytes, content_type] = await make(words.join(" "));
+  const [bytes, content_type] = await make(words.join(" "), request);
   return { url: services.storeFile(bytes, content_type), content_type, file_size: bytes.byteLength };
 }
 
-type Maker = (words: string) => Promise<[Uint8Array, string]>;
-const makeImage: Maker = async (words) => [await drawTestImage(words), "image/png"];
+type Maker = (words: string, request: Schema) => Promise<[Uint8Array, string]>;
+
+/** In the requested size, and mostly transparent if the request says so. */
+const makeImage: Maker = async (words, { image_size, background }) => {
+  const { width = 64, height = 64 } = typeof image_size === "object" && image_size !== null ? image_size : {};
+  const isSize = (side: unknown) => Number.isInteger(side) && Number(side) >= 16 && Number(side) <= 4096;
+  const image = isSize(width) && isSize(height) ? drawTestImage(words, width, height) : drawTestImage(words);
+  if (background !== "transparent") return [await image, "image/png"];
+  return [
+    await sharp(await image)
+      .ensureAlpha(0.2)
+      .png()
+      .toBuffer(),
+    "image/png",
+  ];
+};
 
 /** What a name or a description says about a file. */
 const MAKERS: [RegExp, Maker][] = [
