@@ -4,14 +4,17 @@ import type { Operation } from "../../../contract/operation.ts";
 import type { JsonObject } from "../../../contract/schemas/run.ts";
 import { Fault } from "../../../faults/faults.ts";
 import { findOperation } from "../../../operations/all.ts";
+import { getCatalogueModel } from "../../../operations/catalogue/get-model.ts";
 import { estimateRun } from "../../../operations/runs/estimate.ts";
 import { RunAnswer } from "../run-answer.ts";
 import { confirmCost } from "../run-tool.ts";
+import { shortenModel } from "../shorten-model.ts";
 import { argumentsSchema, contentSchema, fieldOf, type Tool } from "../tool.ts";
 
 const CallAnswer = RunAnswer.partial().extend({
   operation: z.string().optional(),
   response: z.record(z.string(), z.unknown()).optional(),
+  omitted: z.string().optional().describe("What was left out of a response that is too large"),
 });
 
 /** A larger response would fill the context of the model. */
@@ -52,8 +55,11 @@ export const callOperationTool: Tool = {
   },
   answer(response, { operation }) {
     const text = JSON.stringify(response);
-    if (text.length > MAX_RESPONSE_CHARACTERS)
+    const content = { operation: String(operation), response };
+    if (text.length <= MAX_RESPONSE_CHARACTERS) return { text, content };
+    const short = operation === getCatalogueModel.name && shortenModel(response, MAX_RESPONSE_CHARACTERS);
+    if (!short)
       throw new Fault("payload_too_large", { max_bytes: MAX_RESPONSE_CHARACTERS, reason: "response", hint: "limit" });
-    return { text, content: { operation: String(operation), response } };
+    return { text: `${short.omitted}\n${JSON.stringify(short.response)}`, content: { ...content, ...short } };
   },
 };
