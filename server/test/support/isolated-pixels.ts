@@ -3,13 +3,20 @@ import { createDecoderPool } from "../../src/files/images/decoder-pool.ts";
 import { createPixelTasks } from "../../src/files/images/pixel-tasks.ts";
 import type { ProviderContext } from "../../src/providers/provider.ts";
 import { createProviderContext } from "../../src/runs/offers/provider-context.ts";
+import type { Timer } from "../../src/runtime/clock.ts";
 import { systemClock } from "../../src/runtime/system-clock.ts";
 
 let pixelTasks: ReturnType<typeof createPixelTasks> | undefined;
 
+/** No task is refused because the machine is busy: what a pool does when the time is over has tests of its own. */
+const never: Timer = { stop: () => {}, unref: () => never };
+const withoutTimeouts = { after: () => never };
+
 /** Started with the first task. The processes end with the test process. */
 const startPixelTasks = () => {
-  pixelTasks ??= createPixelTasks(createDecoderPool({ count: 2, megabytes: 1024, seconds: 20 }));
+  pixelTasks ??= createPixelTasks(
+    createDecoderPool({ count: 2, megabytes: 1024, seconds: 20, clock: withoutTimeouts }),
+  );
   return pixelTasks;
 };
 
