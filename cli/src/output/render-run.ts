@@ -4,10 +4,14 @@ import { renderObject } from "./table.ts";
 
 const MAX_PROMPT = 40;
 
+/** Names of the text that a model mainly works from, the most telling first. */
+const PROMPT_FIELDS = ["prompt", "text", "lyrics", "question"];
+
 /** What a person wrote. An imported model has it in its own input. */
 export function promptOf({ inputs }: Pick<Run, "inputs">): string {
   const own = (inputs?.input ?? {}) as Record<string, unknown>;
-  return ([inputs?.prompt, own.prompt, own.text].find((each) => typeof each === "string") as string | undefined) ?? "";
+  const values = [inputs?.prompt, ...PROMPT_FIELDS.map((name) => own[name])];
+  return values.find((each): each is string => typeof each === "string") ?? "";
 }
 
 /** The first four columns fit into a terminal of 80. */

@@ -27,10 +27,14 @@ export function planModelRun(model: ImportedModel, input: JsonObject): Job {
 const asItIs = (source: Source): Source =>
   "frame" in source && source.frame ? source : ({ ...source, as_is: true } as Source);
 
+/** Names of the text that a model mainly works from, the most telling first. As in `PROMPT` of db/runs/runs.ts. */
+const PROMPT_FIELDS = ["prompt", "text", "lyrics", "question"];
+
 /** What a person wrote, as runs are listed and found by it. An imported model has it in its own input. */
 export function promptOf(inputs: JsonObject): string | undefined {
   const own = (inputs.input ?? {}) as JsonObject;
-  return [inputs.prompt, own.prompt, own.text].find((each): each is string => typeof each === "string");
+  const values = [inputs.prompt, ...PROMPT_FIELDS.map((name) => own[name])];
+  return values.find((each): each is string => typeof each === "string");
 }
 
 /** The pointers to what stands where a file belongs and is none. */

@@ -2,7 +2,9 @@
 import { v7 } from "uuid";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestDatabase, type TestDatabase } from "../../../test/support/test-database.ts";
+import { promptOf } from "../../contract/model-run.ts";
 import { findRunTree } from "./run-tree.ts";
+import { PROMPT } from "./runs.ts";
 
 const TENANT = v7();
 let base: TestDatabase;
@@ -93,4 +95,20 @@ describe("a tree", () => {
     await insert({ run_id: early, parent: root, root, depth: 2 });
     expect((await findRunTree(base.db, TENANT, root)).map((row) => row.run_id).sort()).toEqual([root, early].sort());
   });
+});
+
+it.each([
+  { prompt: "a boat", input: { prompt: "a ship" } },
+  ...["prompt", "text", "lyrics", "question"].map((name) => ({ input: { [name]: "a boat", words: "a ship" } })),
+  { input: { lyrics: "a ship", prompt: "a boat" } },
+  { input: {} },
+  {},
+])("the database and the contract find the same prompt in %j", async (inputs) => {
+  const rows = await base.db.query(
+    "test.prompt",
+    `select ${PROMPT} as prompt from (select $1::jsonb as inputs) as runs`,
+    [JSON.stringify(inputs)],
+  );
+  const expected = JSON.stringify(inputs).includes("a boat") ? "a boat" : undefined;
+  expect([rows[0]!.prompt ?? undefined, promptOf(inputs)]).toEqual([expected, expected]);
 });

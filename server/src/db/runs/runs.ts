@@ -76,8 +76,9 @@ export const runColumns = (table = "runs") =>
     .map((column) => `${table}.${column}`)
     .join(", ");
 
-/** What a person wrote. An imported model has it in its own input. */
-export const PROMPT = "coalesce(inputs ->> 'prompt', inputs -> 'input' ->> 'prompt', inputs -> 'input' ->> 'text')";
+/** What a person wrote, as `promptOf` of the contract finds it. An imported model has it in its own input. */
+export const PROMPT = `coalesce(inputs ->> 'prompt', inputs -> 'input' ->> 'prompt', inputs -> 'input' ->> 'text',
+       inputs -> 'input' ->> 'lyrics', inputs -> 'input' ->> 'question')`;
 
 /** The runs of the end user to whom the database is scoped; all if it is not. Beside row-level security. */
 export const IS_OF_END_USER = "(:end_user?::text is null or runs.end_user = :end_user?)";
