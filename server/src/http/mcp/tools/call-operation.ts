@@ -14,7 +14,6 @@ import { argumentsSchema, contentSchema, fieldOf, type Tool } from "../tool.ts";
 const CallAnswer = RunAnswer.partial().extend({
   operation: z.string().optional(),
   response: z.record(z.string(), z.unknown()).optional(),
-  omitted: z.string().optional().describe("What was left out of a response that is too large"),
 });
 
 /** A larger response would fill the context of the model. */
@@ -60,6 +59,8 @@ export const callOperationTool: Tool = {
     const short = operation === getCatalogueModel.name && shortenModel(response, MAX_RESPONSE_CHARACTERS);
     if (!short)
       throw new Fault("payload_too_large", { max_bytes: MAX_RESPONSE_CHARACTERS, reason: "response", hint: "limit" });
-    return { text: `${short.omitted}\n${JSON.stringify(short.response)}`, content: { ...content, ...short } };
+    const { omitted } = short;
+    const shorter = { omitted, ...short.response };
+    return { text: JSON.stringify(shorter), content: { ...content, response: shorter } };
   },
 };
