@@ -138,11 +138,11 @@ it("repeats a request whose response was lost with the same key", async () => {
     return method === "POST" && !lost.has(key) && lost.add(key).size > 0;
   });
   const generate = imagesOf(connect({ baseUrl: proxy.url, apiKey: environment.key, maxRetries: 0 })).generate;
-  const inputs = named(["lost one", "lost two", "lost three"]);
+  const inputs = named(["lost batch one", "lost batch two", "lost batch three"]);
   const results = await batch(inputs, { operation: generate, retryFailed: 1 });
   expect(results.map(({ run }) => run?.status)).toEqual(["completed", "completed", "completed"]);
   expect(lost.size).toBe(3);
-  expect([(await runsWith("lost")).length, (await jobsWith("lost")).length]).toEqual([3, 3]);
+  expect([(await runsWith("lost batch")).length, (await jobsWith("lost batch")).length]).toEqual([3, 3]);
   await proxy.close();
 });
 
