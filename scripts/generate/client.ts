@@ -198,7 +198,7 @@ function generateGroup(
   );
   const types = [
     ...inputs,
-    `/** The operations \`${group === "videos" ? "generateVideo" : `${group}.*`}\`. */\nexport type ${type} = ${typeTree(tree)};`,
+    `/** The operations \`${group}.*\`${group === "videos" ? ", and `generateVideo`" : ""}. */\nexport type ${type} = ${typeTree(tree)};`,
   ].join("\n\n");
   const says = `/**\n * The operations of this group on a connection of their own.\n * @example const ${group} = ${group}Of(connect({ baseUrl, apiKey }))\n */`;
   const values = `${says}\nexport function ${group}Of(connection: Connection): ${type} {${made}\n}`;
@@ -245,7 +245,6 @@ function importsFor(types: string, values: string, shapes: string[]): string {
 }
 
 function generateClientFile(groups: string[]): string {
-  const lists = groups.filter((group) => group !== "videos");
   const imports = groups.map((group) => `import { type ${toPascalCase(group)}, ${group}Of } from "./${group}.ts";`);
   const exports = groups.map(
     (group) => `export type * from "./${group}.ts";\nexport { ${group}Of } from "./${group}.ts";`,
@@ -259,14 +258,17 @@ export type * from "./shapes.ts";
 
 /** All operations by name. */
 export type Operations = {
-  ${lists.map((group) => `${group}: ${toPascalCase(group)};`).join("\n  ")}
-} & Videos;
+  ${groups.map((group) => `${group}: ${toPascalCase(group)};`).join("\n  ")}
+} & Pick<Videos, "generateVideo">;
 
 /** All groups on one connection. */
-export const operationsOf = (connection: Connection): Operations => ({
-  ${lists.map((group) => `${group}: ${group}Of(connection),`).join("\n  ")}
-  ...videosOf(connection),
-});
+export function operationsOf(connection: Connection): Operations {
+  const videos = videosOf(connection);
+  return {
+    ${groups.map((group) => (group === "videos" ? "videos," : `${group}: ${group}Of(connection),`)).join("\n    ")}
+    generateVideo: videos.generateVideo,
+  };
+}
 `;
 }
 

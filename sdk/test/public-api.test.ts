@@ -57,6 +57,7 @@ describe("[SDK-5] names", () => {
     ].filter((name) => typeof find(name) !== "function");
     expect(missing).toEqual([]);
     expect(client.images.genRemove).toBe(client.images.generativeRemove);
+    expect(client.videos.generate).toBe(client.generateVideo);
     for (const gone of ["uploadImage", "generateImageRun", "describe", "enhancePrompt"])
       expect(gone in client).toBe(false);
   });

@@ -68,6 +68,7 @@ export type Operations = {
   catalogue: Catalogue;
   edit: Edit;
   events: Events;
+  videos: Videos;
   images: Images;
   keys: Keys;
   me: Me;
@@ -81,27 +82,31 @@ export type Operations = {
   tokens: Tokens;
   usage: Usage;
   webhooks: Webhooks;
-} & Videos;
+} & Pick<Videos, "generateVideo">;
 
 /** All groups on one connection. */
-export const operationsOf = (connection: Connection): Operations => ({
-  admin: adminOf(connection),
-  audit: auditOf(connection),
-  catalogue: catalogueOf(connection),
-  edit: editOf(connection),
-  events: eventsOf(connection),
-  images: imagesOf(connection),
-  keys: keysOf(connection),
-  me: meOf(connection),
-  members: membersOf(connection),
-  models: modelsOf(connection),
-  prompts: promptsOf(connection),
-  provenance: provenanceOf(connection),
-  runs: runsOf(connection),
-  system: systemOf(connection),
-  tenants: tenantsOf(connection),
-  tokens: tokensOf(connection),
-  usage: usageOf(connection),
-  webhooks: webhooksOf(connection),
-  ...videosOf(connection),
-});
+export function operationsOf(connection: Connection): Operations {
+  const videos = videosOf(connection);
+  return {
+    admin: adminOf(connection),
+    audit: auditOf(connection),
+    catalogue: catalogueOf(connection),
+    edit: editOf(connection),
+    events: eventsOf(connection),
+    videos,
+    images: imagesOf(connection),
+    keys: keysOf(connection),
+    me: meOf(connection),
+    members: membersOf(connection),
+    models: modelsOf(connection),
+    prompts: promptsOf(connection),
+    provenance: provenanceOf(connection),
+    runs: runsOf(connection),
+    system: systemOf(connection),
+    tenants: tenantsOf(connection),
+    tokens: tokensOf(connection),
+    usage: usageOf(connection),
+    webhooks: webhooksOf(connection),
+    generateVideo: videos.generateVideo,
+  };
+}

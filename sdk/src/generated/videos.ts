@@ -41,7 +41,7 @@ export type GenerateVideoFields = RunFields & {
 /** Input of `generateVideo`. */
 export type GenerateVideoInput = Requires<GenerateVideoFields, "image_url" | "source_run_id">;
 
-/** The operations `generateVideo`. */
+/** The operations `videos.*`, and `generateVideo`. */
 export type Videos = {
   /**
    * Create a video that starts with an image.
@@ -49,6 +49,13 @@ export type Videos = {
    * @example await client.generateVideo({ image_url: "https://example.com/beach.png", prompt: "waves roll in", duration: 2 })
    */
   generateVideo: RunOperation<GenerateVideoInput, Video, VideoRun>;
+  /**
+   * Create a video that starts with an image.
+   * The same as `generateVideo`.
+   * - Send exactly one of image_url, source_run_id.
+   * @example await client.videos.generate({ image_url: "https://example.com/beach.png", prompt: "waves roll in", duration: 2 })
+   */
+  generate: RunOperation<GenerateVideoInput, Video, VideoRun>;
 };
 
 /**
@@ -57,13 +64,15 @@ export type Videos = {
  */
 export function videosOf(connection: Connection): Videos {
   const run = { sync: boolean, routing: enumOf("preferred", "cheapest", "fastest"), max_cost: number(0, 1000000), webhook_url: text(1, 2048, "^https?:\\/\\/\\S+$"), webhook_secret: text(), metadata: object, end_user: text(1, 128, "^[^\\p{C}\\p{Zl}\\p{Zp}]{1,128}$") };
+  const generateVideo = callRun(connection, {
+    name: "generateVideo",
+    path: "/api/v1/runs/video",
+    images: imageSources,
+    fields: { prompt: text(1, 8000), negative_prompt: text(0, 8000), image_url: imageInput, source_run_id: uuid, output_index: integer(0, 1000), frame: enumOf("first", "last"), aspect_ratio: matching("^[1-9]\\d?:[1-9]\\d?$"), duration: number(1, 60), seed: integer(0, 4294967295), cfg_scale: number(0, 30), motion_bucket_id: integer(1, 255), fps: integer(1, 60), model: text(1, 200), ...run },
+    rules: [exactlyOneRequired("image_url", "source_run_id")],
+  });
   return {
-    generateVideo: callRun(connection, {
-      name: "generateVideo",
-      path: "/api/v1/runs/video",
-      images: imageSources,
-      fields: { prompt: text(1, 8000), negative_prompt: text(0, 8000), image_url: imageInput, source_run_id: uuid, output_index: integer(0, 1000), frame: enumOf("first", "last"), aspect_ratio: matching("^[1-9]\\d?:[1-9]\\d?$"), duration: number(1, 60), seed: integer(0, 4294967295), cfg_scale: number(0, 30), motion_bucket_id: integer(1, 255), fps: integer(1, 60), model: text(1, 200), ...run },
-      rules: [exactlyOneRequired("image_url", "source_run_id")],
-    }),
+    generateVideo: generateVideo,
+    generate: generateVideo,
   } as unknown as Videos;
 }
