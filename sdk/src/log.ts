@@ -1,20 +1,21 @@
 // Logging. Keys, tokens, signing secrets and images are redacted before anything is logged.
-const LEVELS = ["off", "error", "warn", "info", "debug"] as const;
+const NAMES = ["error", "warn", "info", "debug"] as const;
 
 /** Log level, from silent to verbose. */
-export type LogLevel = (typeof LEVELS)[number];
+export type LogLevel = "off" | (typeof NAMES)[number];
 
 /** Implemented by `console`, pino and most other loggers. */
-export type Logger = Record<"error" | "warn" | "info" | "debug", (message: string, ...more: unknown[]) => void>;
+export type Logger = Record<(typeof NAMES)[number], (message: string, ...more: unknown[]) => void>;
 
 export function createLevelLogger(logger: Logger, level: LogLevel): Logger {
-  const most = LEVELS.indexOf(level);
-  const at =
-    (own: keyof Logger) =>
-    (message: string, ...more: unknown[]) => {
-      if (LEVELS.indexOf(own) <= most) logger[own](message, ...more);
-    };
-  return { error: at("error"), warn: at("warn"), info: at("info"), debug: at("debug") };
+  const most = NAMES.indexOf(level as keyof Logger);
+  const own = NAMES.map((name, index): [keyof Logger, Logger["error"]] => [
+    name,
+    (message, ...more) => {
+      if (index <= most) logger[name](message, ...more);
+    },
+  ]);
+  return Object.fromEntries(own) as Logger;
 }
 
 const SECRET = /secret|token|password|authorization|api_?key/i;

@@ -27,6 +27,12 @@ export type FinishedRun = Run & {
   readonly image: Media | null;
   readonly images: Media[];
   readonly video: Media | null;
+  /** The first sound. */
+  readonly audio: Media | null;
+  /** The first 3D scene. */
+  readonly model3d: Media | null;
+  /** All files in the order of `outputs`, which has their media types. */
+  readonly files: Media[];
 };
 
 /** A completed run that made an image. */
@@ -196,13 +202,20 @@ function toFinishedRun(connection: ConnectionInternals, run: Run): FinishedRun {
 }
 
 function attachMedia(connection: ConnectionInternals, run: Run): FinishedRun {
-  const at = (url: string | null) => (url ? mediaFromUrl(connection, url, run.run_id) : null);
-  const hidden = {
-    image: { get: () => at(run.image_url) },
-    images: { get: () => run.image_urls.map((url) => at(url)) },
-    video: { get: () => at(run.video_url) },
-    // The parts of a result that is not a file, such as a description: they are in `result` too.
-    ...Object.fromEntries(Object.entries(run.result ?? {}).map(([name, value]) => [name, { value }])),
-  };
-  return Object.defineProperties(run, hidden) as FinishedRun;
+  const filesOf = (kind: string) => () =>
+    run.outputs
+      .filter(({ media_type }) => media_type.startsWith(kind))
+      .map(({ url }) => mediaFromUrl(connection, url, run.run_id));
+  const firstOf = (kind: string) => () => filesOf(kind)()[0] ?? null;
+  // The parts of a result that is not a file, such as a description: they are in `result` too.
+  const parts = Object.entries(run.result ?? {}).filter(([name]) => !(name in run));
+  return Object.defineProperties(run, {
+    ...Object.fromEntries(parts.map(([name, value]) => [name, { value }])),
+    image: { get: firstOf("image/") },
+    images: { get: filesOf("image/") },
+    video: { get: firstOf("video/") },
+    audio: { get: firstOf("audio/") },
+    model3d: { get: firstOf("model/") },
+    files: { get: filesOf("") },
+  }) as FinishedRun;
 }

@@ -52,13 +52,19 @@ it("waits for a run whose outputs are files of any medium", async () => {
   const types = run.outputs.map(({ media_type }) => media_type).toSorted();
   expect(types).toEqual(["audio/wav", "image/png", "model/gltf-binary"]);
   expect([run.images.length, run.video]).toEqual([1, null]);
-  const scene = run.outputs.find(({ media_type }) => media_type === "model/gltf-binary")!;
-  expect(
-    Buffer.from(await (await fetch(scene.url)).arrayBuffer())
-      .subarray(0, 4)
-      .toString(),
-  ).toBe("glTF");
-  expect(run.result).toMatchObject({ model_glb: { url: scene.url } });
+  expect(Buffer.from(await run.model3d!.bytes().then((bytes) => bytes.slice(0, 4))).toString()).toBe("glTF");
+  expect((await run.audio!.blob()).type).toBe("audio/wav");
+  expect(run.files.map(({ url }) => url)).toEqual(run.outputs.map(({ url }) => url));
+  expect(run.result).toMatchObject({ model_glb: { url: run.model3d!.url } });
+});
+
+it("never shows a part of the provider's result in the place of the run's own fields and files", async () => {
+  const run = await client.runs.create({ model: "chair", input: { prompt: "a chair" } }).wait();
+  // The provider calls its sound `audio` too.
+  expect(run.result).toMatchObject({ audio: { url: run.audio!.url } });
+  expect(typeof run.audio!.saveTo).toBe("function");
+  expect(run).toHaveProperty("thumbnail.url", run.image!.url);
+  expect(run.status).toBe("completed");
 });
 
 it("throws the pointers of an invalid input", async () => {
