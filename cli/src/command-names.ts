@@ -55,6 +55,7 @@ export const NAMED_COMMANDS: NamedCommand[] = [
   single("character", "images.character", "image", "prompt"),
   single("reference", "images.reference", "prompt", "images…"),
   single("images background-remove", "images.backgroundRemove", "image"),
+  single("images edit", "images.edit", "image", "prompt"),
   single("images upload", "images.upload", "file"),
   single("images upload-mask", "images.uploadMask", "file"),
   single("prompts enhance", "prompts.enhance", "prompt"),

@@ -91,6 +91,23 @@ describe("calls and runs", () => {
     expect((await client.edit.getLayers(data.data.run_id).asResponse()).status).toBe(200);
   });
 
+  it("edits with any model by the same call, from a run or a file", async () => {
+    const { data } = await client.images.upload({ file: png });
+    const run = { run_id: data.run_id };
+    for (const model of ["nanobanana", "gemini-2.5", undefined]) {
+      const edited = await client.images.edit({ image: run, prompt: "snow", ...(model && { model }) }).wait();
+      expect(edited).toMatchObject({ parent_run_id: data.run_id, operation: "images.edit", status: "completed" });
+      expect((await sharp(await edited.image.bytes()).metadata()).format).toBe("png");
+    }
+    const mask = await sharp({ create: { width: 48, height: 32, channels: 3, background: "#fff" } })
+      .png()
+      .toBuffer();
+    const form = { image: png, mask, references: [run], prompt: "snow", model: "vendora", n: 2 };
+    expect((await client.images.edit(form).wait()).images).toHaveLength(2);
+    const unknown = client.images.edit({ image: run, prompt: "snow", model: "nanobananas" });
+    await expect(unknown).rejects.toThrow(/nanobanana/);
+  });
+
   it("edits, combines and removes under the names of the API", async () => {
     const { data } = await client.images.upload({ file: fromPath(join(folder, "red.png")) });
     const edit = await client.images.edit.fluxKontext.json({

@@ -152,10 +152,13 @@ describe("[SDK-5] names", () => {
     const { images } = client;
     const uuid = "01990c3e-2f00-7000-8000-6f0c1a2b3c4d";
     const url = "https://a.example/a.png";
+    void (() => images.edit({ prompt: "x", image: url, model: "gpt-image-2.5-flare" }));
     void (() => images.edit.nanobanana({ prompt: "x", image_url: url }));
     void (() => images.edit.nanobanana({ prompt: "x", run_id: uuid, output_index: 1 }));
     void (() => images.edit.nanobanana({ prompt: "x", image: new Blob() }));
     void (() => client.generateVideo({ source_run_id: uuid }));
+    // @ts-expect-error: there is no image to edit
+    void (() => images.edit({ prompt: "x" }));
     // @ts-expect-error: there is no image to edit
     void (() => images.edit.nanobanana({ prompt: "x" }));
     // @ts-expect-error: JSON has no files

@@ -2,8 +2,11 @@ import { expect, it } from "vitest";
 import { OPERATION_FORMS } from "../forms/operation-forms.ts";
 import { formOfMaskEdit, MASK_EDITS, sourceFieldsOf, sourceValues } from "./mask-edits.ts";
 
-/** Operations of the contract whose mask is not about the image that is painted on, or that make a new image. */
-const OTHER_MASKS = ["images.character", "images.generate"];
+/**
+ * Operations of the contract whose mask is not about the image that is painted on, or that make a new image.
+ * `images.edit` does within a mask what `edit.maskImage` does, which takes any model too.
+ */
+const OTHER_MASKS = ["images.character", "images.edit", "images.generate"];
 
 it("offers every operation of the contract that edits an image within a mask", () => {
   const withMask = OPERATION_FORMS.filter(({ fields }) => fields.some(({ name }) => /^mask(_|$)/.test(name)));

@@ -7,6 +7,7 @@ export const operationTitles: Record<string, string> = {
   "images.reference": "Use references",
   "images.character": "Keep a character",
   "images.edit.fluxKontext": "Edit a run",
+  "images.edit": "Edit image",
   "images.edit.nanobanana": "Edit: nanobanana",
   "images.edit.gemini25": "Edit: gemini-2.5",
   "images.edit.vendora": "Edit: vendora",

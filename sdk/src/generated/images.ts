@@ -122,6 +122,26 @@ export type ImagesDescribeForm = Requires<ImagesDescribeFields & {
   image?: FileSource | string;
 }, "image_url" | "run_id" | "image">;
 
+/** Input of `images.edit`. */
+export type ImagesEditInput = RunFields & {
+  /** Text that describes the change, 1 to 8,000 characters */
+  prompt: string;
+  /** Image to edit. Its run becomes the parent */
+  image: ImageSource;
+  /** Mask in the shape of the image. White marks the area that changes */
+  mask?: ImageSource;
+  /** Reference images for style or content, at most 9. How many a model takes is in catalogue.get */
+  references?: ImageSource[];
+  /** Aspect ratio, such as 16:9 */
+  aspect_ratio?: string;
+  /** Number of images, 1 to 4. Default: 1. 1 to 4. Default 1 */
+  n?: number;
+  /** Seed for the model's random numbers, 0 to 4294967295. A seed makes results of the same model similar, not identical. Models without a seed ignore it with a warning. 0 to 4294967295 */
+  seed?: number;
+  /** Model that does the work. A name or ID of a model from catalogue.get, a name that the operator added, or a provider's own name, such as fal:fal-ai/flux/dev. Default: the operator's preference */
+  model?: ModelName;
+};
+
 /** Input of `images.edit.fluxKontext`. */
 export type ImagesEditFluxKontextInput = RunFields & {
   /** Run whose image to edit. It becomes the parent */
@@ -519,7 +539,11 @@ export type Images = {
    * @example await client.images.describe({ image_url: "https://example.com/desk.png", detail: "short" })
    */
   describe: RunFormOperation<ImagesDescribeInput, Description, FinishedRun & Required<Pick<Description, "description" | "tags" | "prompt" | "width" | "height">>, ImagesDescribeForm>;
-  edit: {
+  /**
+   * Edit an image by prompt with any model, optionally within a mask and with reference images.
+   * @example await client.images.edit({ image: "https://example.com/desk.png", prompt: "make the lamp blue" })
+   */
+  edit: RunFormOperation<ImagesEditInput, Run, ImageRun> & {
     /**
      * Edit the image of an earlier run by prompt.
      * - JSON body: Send model.
@@ -688,7 +712,12 @@ export function imagesOf(connection: Connection): Images {
       fields: { image_url: imageInput, run_id: uuid, output_index: integer(0, 1000), frame: enumOf("first", "last"), image: file, detail: enumOf("short", "normal", "long"), language: text(0, 64), model: text(1, 200), ...run },
       rules: [anyRequired("image_url", "run_id", "image")],
     }),
-    edit: {
+    edit: Object.assign(callJsonOrForm(connection, {
+      name: "images.edit",
+      path: "/api/v1/edits",
+      required: ["prompt","image"],
+      fields: { prompt: text(1, 8000), image: imageInput, mask: imageInput, references: arrayOf(imageInput, 1, 9), aspect_ratio: matching("^[1-9]\\d?:[1-9]\\d?$"), n: integer(1, 4), seed: integer(0, 4294967295), model: text(1, 200), ...run },
+    }), {
       fluxKontext: callJsonOrForm(connection, {
         name: "images.edit.fluxKontext",
         path: "/api/v1/edits/flux-kontext",
@@ -718,7 +747,7 @@ export function imagesOf(connection: Connection): Images {
         fields: { prompt: text(1, 8000), image_url: imageInput, run_id: uuid, output_index: integer(0, 1000), frame: enumOf("first", "last"), image: file, reference_image_url: imageInput, reference_url: imageInput, aspect_ratio: matching("^[1-9]\\d?:[1-9]\\d?$"), seed: integer(0, 4294967295), mask_url: imageInput, mask: file, n: integer(1, 4), ...run },
         rules: [anyRequired("image_url", "run_id", "image")],
       }),
-    },
+    }),
     extract: callRun(connection, {
       name: "images.extract",
       path: "/api/v1/edits/extract",

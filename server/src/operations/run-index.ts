@@ -6,6 +6,7 @@ export { combineImages } from "./images/combine.ts";
 export { combineGemini25 } from "./images/combine-gemini25.ts";
 export { combineNanobanana } from "./images/combine-nanobanana.ts";
 export { describeImage } from "./images/describe.ts";
+export { editImage } from "./images/edit.ts";
 export { editFluxKontext } from "./images/edit-flux-kontext.ts";
 export { editGemini25 } from "./images/edit-gemini25.ts";
 export { editNanobanana } from "./images/edit-nanobanana.ts";

@@ -48,6 +48,7 @@ async function sampleFields(run: string): Promise<Record<string, Fields>> {
     "images.reframe": { aspect_ratio: "1:1", run_id: run },
     "images.upscale": { factor: 2, run_id: run },
     "images.vary": { n: 1, seed: 7, run_id: run },
+    "images.edit": { ...edit, image: run, n: 1 },
     "images.edit.vendora": { ...edit, run_id: run, n: 1 },
     "images.edit.fluxKontext": { ...edit, original_run_id: run, model: "flux-kontext-max" },
     "images.edit.nanobanana": { ...edit, run_id: run },

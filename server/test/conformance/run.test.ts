@@ -162,7 +162,7 @@ describe("a run", () => {
     const { runs } = await stock();
     for (const { parent_run_id } of runs) if (parent_run_id !== null) expect(parent_run_id).toMatch(UUID);
     const parents = (type: string) => runs.filter((run) => run.run_type === type).map((run) => run.parent_run_id);
-    expect(parents("image-edit")).toEqual([source, source, source, source]);
+    expect(parents("image-edit")).toEqual([source, source, source, source, source]);
     expect(new Set(parents("image-generation"))).toEqual(new Set([null]));
   });
 

@@ -222,6 +222,13 @@ export function listRegistryRequests({
       { run_id: run, factor: 2 },
       { minProviders: 2 },
     ),
+    buildRequest(
+      "edit",
+      ["image.edit", "edit-default"],
+      "/edits",
+      { prompt: "make it night", image: run, n: 1 },
+      { minProviders: 2 },
+    ),
     buildRequest("vary", ["image.edit", "edit-default"], "/edits/vary", { run_id: run, n: 1 }, { minProviders: 2 }),
     buildRequest(
       "describe",
