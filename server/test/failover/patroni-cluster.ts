@@ -8,7 +8,7 @@ import { freePort, type ManagedProcess, startProcess } from "@gesso/dev/componen
 import pg from "pg";
 import { findPostgresBinaries } from "../support/debian-postgres.ts";
 import { findProgram } from "../support/installed-programs.ts";
-import { installPython } from "../support/python.ts";
+import { createPythonEnvironment } from "../support/python.ts";
 import { createPatroniNode, fetchStatus, PASSWORDS, type PatroniNode } from "./patroni-node.ts";
 
 const REQUIREMENTS = join(import.meta.dirname, "patroni-requirements.txt");
@@ -34,7 +34,7 @@ export async function startPatroniCluster(): Promise<PatroniCluster> {
   chmodSync(directory, 0o755);
   const etcdPort = await freePort();
   const installation = {
-    python: await installPython(REQUIREMENTS),
+    python: await createPythonEnvironment(REQUIREMENTS),
     postgresBinaries: findPostgresBinaries(),
     etcdPort,
     directory,

@@ -1,10 +1,11 @@
 // What all test files of a run share, each started when the first file asks for it: a PostgreSQL with a migrated
-// template, a migrated data directory, and complete installations. Files ask over HTTP, because each runs in its own
-// process. `npm run lab` keeps all of it running between test runs.
+// template, a migrated data directory, complete installations, and the Python packages. Files ask over HTTP, because
+// each runs in its own process. `npm run lab` keeps all of it running between test runs.
 import { rmSync } from "node:fs";
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { findLab } from "./lab.ts";
+import { createPythonEnvironment } from "./python.ts";
 import { type HostInstallation, type InstallationKind, startSharedInstallation } from "./shared-installation.ts";
 import {
   createMigratedData,
@@ -19,6 +20,7 @@ export type SharedServices = { url: string; stop(): Promise<void> };
 export async function startSharedServices({ followsSources = false } = {}): Promise<SharedServices> {
   let postgres: Promise<TestPostgres> | undefined;
   let migratedData: Promise<string> | undefined;
+  let python: Promise<string> | undefined;
   const installations = new Map<string, Promise<HostInstallation>>();
   // One database at a time: a template must not be copied twice at once.
   let previous: Promise<unknown> = Promise.resolve();
@@ -32,6 +34,10 @@ export async function startSharedServices({ followsSources = false } = {}): Prom
     if (path === "/migrated-data") {
       migratedData ??= createMigratedData();
       return migratedData;
+    }
+    if (path === "/python") {
+      python ??= createPythonEnvironment();
+      return python;
     }
     const kind = /^\/installations\/(\w+)$/.exec(path)?.[1] as InstallationKind | undefined;
     if (kind) {
