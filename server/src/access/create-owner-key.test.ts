@@ -1,23 +1,23 @@
 // The key of an operator who has lost all others, created by the program of the server with nothing but the database.
 import { spawnSync } from "node:child_process";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { bundlePrograms } from "../../test/support/bundled-programs.ts";
 import { startTestDatabase, type TestDatabase } from "../../test/support/test-database.ts";
 import { systemClock } from "../runtime/system-clock.ts";
 import { hashApiKey } from "./api-key.ts";
 import { createApiKeyLookup } from "./api-key-lookup.ts";
 import { bootstrapFirstKey } from "./bootstrap-first-key.ts";
 
-const MAIN = fileURLToPath(new URL("../main.ts", import.meta.url));
-
+let program: string;
 let database: TestDatabase;
 beforeAll(async () => {
+  program = (await bundlePrograms()).server;
   database = await startTestDatabase();
 });
 afterAll(() => database?.stop());
 
 const createKeyAt = (url: string, ...flags: string[]) =>
-  spawnSync(process.execPath, [MAIN, "--role", "create-key", ...flags], {
+  spawnSync(process.execPath, [program, "--role", "create-key", ...flags], {
     env: { PATH: process.env.PATH, DATABASE_URL: url },
     encoding: "utf8",
   });
@@ -68,7 +68,7 @@ it("refuses a database without tables of Gesso and an ID that is none, each in o
 it("refuses a tenant that does not exist, and without a database names the setting", () => {
   expect(createKey("--tenant", "00000000-0000-7000-8000-00000000dead")).toMatchObject({ status: 1, stdout: "" });
   const env = { PATH: process.env.PATH };
-  const withoutDatabase = spawnSync(process.execPath, [MAIN, "--role", "create-key"], { env, encoding: "utf8" });
+  const withoutDatabase = spawnSync(process.execPath, [program, "--role", "create-key"], { env, encoding: "utf8" });
   expect(withoutDatabase.status).toBe(1);
   expect(withoutDatabase.stderr).toContain("DATABASE_URL is not set");
 });

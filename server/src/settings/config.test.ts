@@ -3,8 +3,8 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
+import { bundlePrograms } from "../../test/support/bundled-programs.ts";
 import { generateApiKey } from "../access/api-key.ts";
 import { inspectConfiguration, isConfigurationError, readConfig } from "./config.ts";
 
@@ -179,8 +179,8 @@ describe("a server that other machines can reach", () => {
     expect(readConfig({ ...SERVER, GESSO_API_KEY: generateApiKey() }).HOST).toBe("127.0.0.1");
   });
 
-  it.each(NAMED.slice(0, 3))("exits with a code other than 0: bad configuration %i, %s", (_, name, value) => {
-    const main = fileURLToPath(new URL("../main.ts", import.meta.url));
+  it.each(NAMED.slice(0, 3))("exits with a code other than 0: bad configuration %i, %s", async (_, name, value) => {
+    const { server: main } = await bundlePrograms();
     const { PATH, NODE_COMPILE_CACHE } = process.env;
     const env = { PATH, NODE_COMPILE_CACHE, ...PRODUCTION, [name]: value };
     const { status, stdout, stderr } = spawnSync(process.execPath, [main, "--role", "api"], {

@@ -4,12 +4,12 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createHttpCaller } from "../support/api-caller.ts";
+import { bundlePrograms } from "../support/bundled-programs.ts";
 import { startTestEnvironment, type TestEnvironment } from "../support/test-environment.ts";
 
-const MAIN = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
+const { server: MAIN } = await bundlePrograms();
 const FILE = `
 providers:
   sandbox: { concurrent: 2 }

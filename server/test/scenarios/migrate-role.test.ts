@@ -4,15 +4,15 @@ import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { freePort, startPostgres } from "@gesso/dev/components";
 import pg from "pg";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createHttpCaller } from "../support/api-caller.ts";
+import { bundlePrograms } from "../support/bundled-programs.ts";
 import { startTestEnvironment } from "../support/test-environment.ts";
 
-const SERVER = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
+const { server: SERVER } = await bundlePrograms();
 const dataDir = mkdtempSync(join(tmpdir(), "gesso-migrate-role-"));
 let postgres: Awaited<ReturnType<typeof startPostgres>>;
 let applicationUrl: string;

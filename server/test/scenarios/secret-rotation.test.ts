@@ -1,16 +1,16 @@
 // The rotation of GESSO_SECRET in a running Gesso: what the old secret signed or encrypted stays valid until the
 // operator removes it.
 import { execFile } from "node:child_process";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type ApiCaller, createHttpCaller } from "../support/api-caller.ts";
+import { bundlePrograms } from "../support/bundled-programs.ts";
 import { TOKEN_REQUEST } from "../support/tenants.ts";
 import { startTestEnvironment, type TestEnvironment } from "../support/test-environment.ts";
 import { startWebhookReceiver, type WebhookReceiver, webhookEnv } from "../webhooks/receiver.ts";
 
-const SERVER = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
+const { server: SERVER } = await bundlePrograms();
 const [OLD, NEW] = ["the old secret which is long enough", "the new secret which is long enough"];
 let receiver: WebhookReceiver;
 let environment: TestEnvironment;

@@ -1,9 +1,8 @@
 // The fetcher as a real process of its own, with nothing in its environment but what is given here.
 import { type ChildProcess, spawn } from "node:child_process";
-import { fileURLToPath } from "node:url";
 import { freePort } from "@gesso/dev/components";
+import { bundlePrograms } from "../support/bundled-programs.ts";
 
-const ENTRY = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
 export const FETCHER_TEST_TOKEN = "a token that only the server and its fetcher know";
 
 export type FetcherProcess = { url: string; child: ChildProcess; stop(): Promise<void> };
@@ -13,8 +12,9 @@ export async function startFetcherProcess(
   env: Record<string, string> = {},
   socket?: string,
 ): Promise<FetcherProcess | { output: string; code: number | null }> {
+  const { server: entry } = await bundlePrograms();
   const listen = socket ? `unix:${socket}` : `127.0.0.1:${await freePort()}`;
-  const child = spawn(process.execPath, [ENTRY, "--role", "fetcher"], {
+  const child = spawn(process.execPath, [entry, "--role", "fetcher"], {
     env: { PATH: process.env.PATH ?? "", FETCHER_LISTEN: listen, FETCHER_TOKEN: FETCHER_TEST_TOKEN, ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
