@@ -6,7 +6,11 @@ import { insertDefaultTestModels } from "../support/custom-models.ts";
 import { drawScene } from "../support/scene.ts";
 import { type Installation, openSharedInstallation, serveScene } from "../support/shared-installation.ts";
 import { createTestTenant, DEFAULT_TENANT, OPERATOR_SCOPES } from "../support/tenants.ts";
-import { startTestEnvironment, type TestEnvironment } from "../support/test-environment.ts";
+import {
+  startTestEnvironment,
+  type TestEnvironment,
+  type TestEnvironmentOptions,
+} from "../support/test-environment.ts";
 import { sendThroughClient } from "./client-transport.ts";
 import { recordingFetch } from "./exchanges.ts";
 import { currentTransport, listClientCalls, recordClientCalls, type Transport } from "./http-and-client.ts";
@@ -33,10 +37,13 @@ export const useSuite = ({ isOperator = false } = {}): Suite =>
   prepareSuite(() => openSharedInstallation(isOperator ? { scopes: EVERY_SCOPE } : {}));
 
 /** An installation of the file's own, for tests that need settings of their own or stop a part of it. */
-export function useOwnSuite(env: Record<string, string> = {}): Suite<Installation & TestEnvironment> {
+export function useOwnSuite(
+  env: Record<string, string> = {},
+  options: Pick<TestEnvironmentOptions, "roles"> = {},
+): Suite<Installation & TestEnvironment> {
   return prepareSuite(async () => {
     const images = await serveScene();
-    const environment = await startTestEnvironment({ env: { FETCH_ALLOW_ORIGINS: images.origin, ...env } });
+    const environment = await startTestEnvironment({ ...options, env: { FETCH_ALLOW_ORIGINS: images.origin, ...env } });
     const tenantId = DEFAULT_TENANT;
     const { key } = await createTestTenant(environment, { tenantId, scopes: EVERY_SCOPE });
     const stop = async () => {

@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import fc from "fast-check";
-import { expect, it } from "vitest";
+import { beforeAll, expect, it } from "vitest";
 import { MODEL_IDS } from "../support/custom-models.ts";
 import { drawScene } from "../support/scene.ts";
 import { createResourceFor, isRefusedByState, withEventPosition } from "./fixtures.ts";
@@ -16,7 +16,9 @@ import { useOwnSuite } from "./suite.ts";
 const EACH = { http: 25, client: 10 };
 const seed = Number(process.env.FUZZ_SEED ?? 20_261);
 // Some requests act on the whole installation, such as pausing its work.
-const suite = useOwnSuite();
+const suite = useOwnSuite({}, { roles: "split" });
+// The answer to a request does not depend on what becomes of its run.
+beforeAll(() => suite.environment.stopGracefully("worker"));
 const contract = JSON.parse(readFileSync("api/openapi.json", "utf8"));
 const operations = listFuzzedOperations(contract).filter(({ bodies }) => bodies["application/json"]);
 const ajv = new Ajv2020({ strict: false, validateFormats: false });
