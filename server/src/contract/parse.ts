@@ -49,12 +49,14 @@ function throwValidationFault(issues: ValidationIssue[]): never {
   throw new Fault("validation_error", { errors });
 }
 
-const jsonSchemas = new WeakMap<Operation, z.ZodObject>();
+/** Kept, because a schema compiles itself when it is used for the first time, which takes longer than to validate. */
+const [jsonSchemas, otherSchemas] = [new WeakMap<Operation, z.ZodObject>(), new WeakMap<Operation, z.ZodObject>()];
 
 function inputSchemaFor(operation: Operation, body: BodyKind | undefined): z.ZodObject {
-  if (body !== "json") return operation.input.strict();
-  const schema = jsonSchemas.get(operation) ?? withoutFormOnlyFields(operation).strict();
-  jsonSchemas.set(operation, schema);
+  const schemas = body === "json" ? jsonSchemas : otherSchemas;
+  const schema =
+    schemas.get(operation) ?? (body === "json" ? withoutFormOnlyFields(operation) : operation.input).strict();
+  schemas.set(operation, schema);
   return schema;
 }
 
