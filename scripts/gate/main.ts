@@ -104,12 +104,18 @@ function readCosts(): { file: string; seconds: number }[] {
     .sort((one, other) => other.seconds - one.seconds);
 }
 
+/** The report reads files of the work folder. */
+function exit(): never {
+  const code = report();
+  rmSync(work, { recursive: true, force: true });
+  process.exit(code);
+}
+
 async function stop(signal: string): Promise<never> {
   failures.push(`stopped by ${signal}`);
   steps.push({ name: `stopped by ${signal}`, seconds: 0, cpuSeconds: 0, passed: 0, failed: 1 });
   await stopEverything();
-  rmSync(work, { recursive: true, force: true });
-  process.exit(report());
+  return exit();
 }
 for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.once(signal, () => void stop(signal));
 
@@ -118,6 +124,4 @@ await runGate().catch((thrown: unknown) => {
   steps.push({ name: "gate", seconds: 0, cpuSeconds: 0, passed: 0, failed: 1 });
 });
 await stopEverything();
-const code = report();
-rmSync(work, { recursive: true, force: true });
-process.exit(code);
+exit();
