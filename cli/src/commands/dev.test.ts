@@ -11,6 +11,7 @@ import { fileURLToPath } from "node:url";
 import { expect, it, onTestFinished } from "vitest";
 import { fakeFal } from "../../../server/test/fake-vendors/fal.ts";
 import { fakeOpenai } from "../../../server/test/fake-vendors/openai.ts";
+import { copyMigratedData } from "../../../server/test/support/shared-postgres.ts";
 
 const BIN = fileURLToPath(new URL("../../bin/gesso.js", import.meta.url));
 
@@ -25,6 +26,13 @@ type Ready = {
 function scratch(): string {
   const folder = mkdtempSync(join(tmpdir(), "gesso-dev-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** A folder whose database is there already. The first test sees that `gesso dev` makes one in an empty folder. */
+async function folderWithDatabase(): Promise<string> {
+  const folder = scratch();
+  await copyMigratedData(join(folder, ".gesso", "postgres"));
   return folder;
 }
 
@@ -93,7 +101,7 @@ it("gesso dev sends nothing to a provider whose key the shell exports, and says 
 it("gesso dev uses a provider that is named, shows its prices, and refuses the run that exceeds the spending cap", async () => {
   const vendor = await fakeOpenai.start();
   onTestFinished(() => vendor.close());
-  const folder = scratch();
+  const folder = await folderWithDatabase();
   writeFileSync(
     join(folder, "gesso.yaml"),
     "models:\n  vendora: [{ provider: openai, offer: gpt-image-2.5-flare, price: 0.04 }]\n",
@@ -121,7 +129,7 @@ it("gesso providers connect checks a key, and a running gesso dev uses it withou
   const vendor = await fakeFal.start();
   onTestFinished(() => vendor.close());
   const { FAL_KEY: key = "", ...addresses } = fakeFal.env(vendor);
-  const folder = scratch();
+  const folder = await folderWithDatabase();
   const ready = await startDev(folder, [], addresses);
 
   const refused = await runGesso(folder, ["providers", "connect", "fal"], addresses, "wrong:key\n");
