@@ -119,7 +119,7 @@ test("lists of files can be null, and a file can stand for a list", () => {
   ]);
   expect(filesOf(document)).toEqual([
     ...["/reference_images/* image", "/audio/* audio", "/audio audio"],
-    ...["/image image", "/depth image"],
+    ...["/image image", "/depth file"],
   ]);
 });
 

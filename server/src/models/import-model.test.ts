@@ -98,6 +98,16 @@ test("files are found in lists of objects, in maps, and by their kind", () => {
   expect(mediaOf(fal("motion", falDocument("acme/motion", {}, { output: animation }))).output).toEqual([
     "/lottie_file/url text",
   ]);
+  const types = Object.fromEntries(["VideoFile", "AudioFile", "File"].map((name) => [name, lottie]));
+  const typed = {
+    mask: { $ref: "#/components/schemas/VideoFile" },
+    media: { anyOf: [{ $ref: "#/components/schemas/VideoFile" }, { $ref: "#/components/schemas/AudioFile" }] },
+    raw_depths: { $ref: "#/components/schemas/File", description: "Raw depth values as .npz" },
+  };
+  const matting = falDocument("acme/matting", {}, { output: { properties: typed }, definitions: types });
+  expect(mediaOf(fal("matting", matting)).output).toEqual([
+    ...["/mask/url video", "/media/url file", "/raw_depths/url file"],
+  ]);
   expect(mediaOf(fal("speech", documents.TEXT_TO_SPEECH))).toEqual({ input: [], output: ["/audio/url audio"] });
   expect(mediaOf(fal("image-to-3d", documents.IMAGE_TO_3D)).output).toEqual([
     ...["/model_glb/url model", "/model_urls/fbx/url model", "/model_urls/usdz/url model"],

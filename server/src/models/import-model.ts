@@ -48,7 +48,10 @@ export function importModel(provider: string, path: string, document: unknown): 
       hash: hashSchemas(input.schema, output.schema),
       input: input.schema,
       output: output.schema,
-      media: { input: findMediaFields(input.schema), output: findMediaFields(output.schema) },
+      media: {
+        input: findMediaFields(input.schema, { isResult: false }),
+        output: findMediaFields(output.schema, { isResult: true }),
+      },
       order: orderFields(input.schema, read.input, read.document),
       title,
       category,

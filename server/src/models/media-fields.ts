@@ -16,6 +16,8 @@ type Place = {
   name: string;
   /** Names around the field, the nearest first, and then the name of its type. */
   context: string[];
+  /** The name of its type, if it has one of its own. */
+  type: string;
   description: string;
   /** Whether another form of the value is a list or an object: `string | { uri }[]`. */
   isBesideFile: boolean;
@@ -27,24 +29,30 @@ type Place = {
 const MAX_LEVELS = 12;
 const MAX_FIELDS = 1_000;
 
-export function findMediaFields(root: JsonObject): MediaField[] {
+/** `isResult`: the schema of a result, whose files must be of the kinds that are found. */
+export function findMediaFields(root: JsonObject, { isResult }: { isResult: boolean }): MediaField[] {
   const found = new Map<string, MediaKind>();
+  const mixed = new Set<string>();
   const add = (pointer: string, texts: string[]) => {
     const known = found.get(pointer);
     if (known === undefined && found.size >= MAX_FIELDS) return;
-    // The same field in another form of the object can say more about it.
-    if (known === undefined || known === "file") found.set(pointer, findKind(texts));
+    const kind = findKind(texts, isResult);
+    // The same field in another form of the object can say more about it, or be of another kind.
+    if (isResult && known !== undefined && ![known, "file"].includes(kind) && known !== "file") mixed.add(pointer);
+    if (known === undefined || known === "file") found.set(pointer, mixed.has(pointer) ? "file" : kind);
+    else if (mixed.has(pointer)) found.set(pointer, "file");
   };
   const visit = (schema: JsonObject, place: Place) => {
     if (place.trail.length > MAX_LEVELS || place.trail.includes(schema)) return;
     const here = { ...place, ...describe(schema, place), trail: [...place.trail, schema] };
     const target = findDefinition(root, schema);
-    if (target) visit(target, { ...here, context: [...here.context, nameOfType(schema)] });
+    if (target) visit(target, { ...here, type: nameOfType(schema), context: [...here.context, nameOfType(schema)] });
     const forms = ["anyOf", "oneOf", "allOf"].flatMap((key) => (schema[key] as unknown[] | undefined) ?? []);
     const isBesideFile = here.isBesideFile || forms.some(isStructure);
     for (const form of forms.filter(isObject)) visit(form, { ...here, isBesideFile });
     const isFile = isFileObject(root, schema);
-    if (isFile) add(`${here.pointer}/url`, [here.name, ...here.context.toReversed(), here.description]);
+    // `mask: VideoFile` is a video. A type such as `File` says nothing, and the name of the field decides.
+    if (isFile) add(`${here.pointer}/url`, [here.type, here.name, ...here.context.toReversed(), here.description]);
     if (isFileText(schema, here)) add(here.pointer, [here.name, ...here.context, here.description]);
     visitInner(schema, here, isFile, visit);
   };
@@ -52,6 +60,7 @@ export function findMediaFields(root: JsonObject): MediaField[] {
     pointer: "",
     name: "",
     context: [],
+    type: "",
     description: "",
     isBesideFile: false,
     shown: undefined,
@@ -97,7 +106,16 @@ function visitInner(
     if (!isObject(field) || (isFile && ["url", "file_data"].includes(name))) continue;
     const context = [here.name, ...here.context].filter(Boolean).slice(0, 3);
     const pointer = `${here.pointer}/${escapePointer(name)}`;
-    visit(field, { pointer, name, context, description: "", isBesideFile, shown: undefined, trail: here.trail });
+    visit(field, {
+      pointer,
+      name,
+      context,
+      type: "",
+      description: "",
+      isBesideFile,
+      shown: undefined,
+      trail: here.trail,
+    });
   }
 }
 

@@ -34,12 +34,19 @@ export function splitWords(text: string): string[] {
   return (words ?? []).map((word) => (word.length > 3 && /[^s]s$/.test(word) ? word.slice(0, -1) : word));
 }
 
+/** They say what a file shows, not in which form: raw depths can be an image and an array of numbers. */
+const CONTENTS = new Set(
+  "depth normal pose sketch style reference ref background foreground character avatar animation".split(" "),
+);
+
 /**
- * By the first text that has a known word: a field's own name is better than its type's, and that than a description.
+ * By the first text that has a known word. A result that is of another kind than its schema announces is refused, so
+ * its kind is judged with more care than the hint for a form.
  */
-export function findKind(texts: readonly (string | undefined)[]): MediaKind {
+export function findKind(texts: readonly (string | undefined)[], isResult: boolean): MediaKind {
   for (const text of texts) {
-    const known = splitWords(text ?? "").filter((word) => RANK.has(word));
+    const words = splitWords(text ?? "");
+    const known = words.filter((word) => RANK.has(word) && !(isResult && CONTENTS.has(word)));
     const first = known.toSorted((a, b) => RANK.get(a)! - RANK.get(b)!)[0];
     if (first !== undefined) return KIND_OF_WORD.get(first)!;
   }
