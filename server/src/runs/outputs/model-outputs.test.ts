@@ -35,6 +35,16 @@ describe("the result of an imported model", () => {
     expect(file!.output).toEqual({ bytes: Buffer.from("film"), media_type: "video/mp4" });
   });
 
+  it("has a large data URL as a file, also if none was announced, and a small one as text", () => {
+    const dataUrl = (size: number) => `data:image/png;base64,${Buffer.alloc(size, 7).toString("base64")}`;
+    const raw = { preview: dataUrl(60_000), icon: dataUrl(100), text: "a".repeat(80_000) };
+    expect(filesOf(raw, [])).toEqual([
+      { output: { bytes: Buffer.alloc(60_000, 7), media_type: "image/png" }, kind: "file" },
+    ]);
+    expect(find(raw, []).fillIn(["a-1"])).toMatchObject({ icon: raw.icon, text: raw.text });
+    expect(find(raw, []).fillIn(["a-1"]).preview).not.toContain("base64");
+  });
+
   it("is invalid without any file if one was announced, and text if none was", () => {
     const invalid = expect.objectContaining({ code: "provider_output_invalid" });
     expect(() => find({ seed: 1 })).toThrow(invalid);

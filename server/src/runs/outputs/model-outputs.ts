@@ -1,5 +1,6 @@
-// The files in the result of an imported model: those that its schema announces, and any other at an origin of the
-// provider's results, so that no URL of the provider reaches a caller. A URL anywhere else stays text.
+// The files in the result of an imported model: those that its schema announces, any other at an origin of the
+// provider's results, so that no URL of the provider reaches a caller, and large data URLs, so that no file is in the
+// row of a run. A URL anywhere else stays text.
 import { storedAssetReference } from "../../contract/image-fields.ts";
 import { decodeDataUrl } from "../../contract/model-run.ts";
 import type { ModelRun } from "../../contract/operation.ts";
@@ -19,6 +20,8 @@ export type ModelOutputs = {
 /** A result with more files is no result that a caller can use. */
 const MAX_FILES = 200;
 const MAX_DEPTH = 12;
+/** A shorter data URL that no schema announces stays text: it can be an icon of a page. */
+const MAX_INLINE_CHARACTERS = 64 * 1024;
 
 /** Throws provider_output_invalid if files are announced and there is none. `raw` need not be an object. */
 export function findModelOutputs(
@@ -35,7 +38,8 @@ export function findModelOutputs(
   const isAnnounced = (path: FilePath) => announced.some((each) => isSamePath(each.path, path));
   const others = listTexts(data).flatMap(({ path, value }) => {
     const output = isAnnounced(path) ? undefined : toOutput(value, origins);
-    return output && "url" in output && !output.isForeign ? [{ path, output, kind: "file" as const }] : [];
+    const isFile = output && ("url" in output ? !output.isForeign : value.length > MAX_INLINE_CHARACTERS);
+    return isFile ? [{ path, output, kind: "file" as const }] : [];
   });
   const found = [...announced, ...others];
   if (found.length === 0 && announcedFields.length > 0)
