@@ -84,6 +84,7 @@ create table imported_models (
   document jsonb not null,
   imported_at timestamp with time zone not null default now(),
   imported_by text not null,
+  refused_at timestamp with time zone,
   PRIMARY KEY (model, hash)
 );
 

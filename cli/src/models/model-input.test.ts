@@ -14,7 +14,7 @@ const RUN = "01990c3e-2f00-7000-8000-6f0c1a2b3c4d";
 const text = { type: "string" };
 const MODEL = {
   ...{ name: "boat", model: "fal:acme/boat", provider: "fal", title: null, category: null, media: [] },
-  ...{ price: null, schema_hash: "0", version: null, output: {}, order: [], example: {} },
+  ...{ price: null, schema_hash: "0", refused_at: null, version: null, output: {}, order: [], example: {} },
   input: {
     type: "object",
     properties: {

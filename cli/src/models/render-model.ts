@@ -21,6 +21,10 @@ export const formatKinds = (kinds: readonly string[]): string =>
 export const formatPrice = (price: number | null): string => (price === null ? "unknown" : formatAmount(price));
 export const shortHash = (hash: string): string => hash.slice(0, SHOWN_HASH);
 
+/** What the operator can do about it comes first: long lines are cut. */
+const describeRefusal = (refused_at: string, name: string): string =>
+  `run gesso models sync ${name}: an input that fits this schema was refused on ${refused_at.slice(0, 10)}`;
+
 export function renderModel(model: ImportedModel, width: number): string[] {
   const { name, title, category, media, price, schema_hash, version, provider } = model;
   const facts = [
@@ -29,6 +33,7 @@ export function renderModel(model: ImportedModel, width: number): string[] {
     ["Makes", formatKinds(media)],
     ["Price", price === null ? "unknown: requests with a limit on costs are refused" : `${formatPrice(price)} per run`],
     ["Schema", [shortHash(schema_hash), ...(version ? [`version ${shortHash(version)}`] : [])].join(", ")],
+    ...(model.refused_at === null ? [] : [["Refused", describeRefusal(model.refused_at, name)]]),
   ].map(([label, text]) => cut(`${label!.padEnd(10)}${toHarmlessText(text!)}`, width));
   return [
     cut([paint("bold", name, process.stdout), ...(title ? [toHarmlessText(title)] : [])].join(GAP), width + 10),

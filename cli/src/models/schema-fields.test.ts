@@ -4,7 +4,7 @@ import { listModelFields } from "./schema-fields.ts";
 
 const MODEL = {
   ...{ name: "boat", model: "fal:acme/boat", provider: "fal", title: "Boat", category: "text-to-video" },
-  ...{ media: ["video"], price: 1.2, schema_hash: "0123456789abcdef", version: null, output: {} },
+  ...{ media: ["video"], price: 1.2, schema_hash: "0123456789abcdef", refused_at: null, version: null, output: {} },
   input: {
     type: "object",
     required: ["prompt", "image_urls"],

@@ -3,7 +3,17 @@ import { renderModels } from "./search.ts";
 import { planSync } from "./sync.ts";
 
 const pin = (name: string, price: number | null, schema_hash = "a", model = "fal:acme/boat") => ({
-  ...{ name, model, price, schema_hash, provider: "fal", title: null, category: null, media: ["video"] },
+  ...{
+    name,
+    model,
+    price,
+    schema_hash,
+    refused_at: null,
+    provider: "fal",
+    title: null,
+    category: null,
+    media: ["video"],
+  },
 });
 
 it("reads the document of a model again with all its names, which keep their prices", () => {

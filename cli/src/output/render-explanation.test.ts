@@ -9,7 +9,16 @@ const attempt = {
 };
 const run: RunExplanation = {
   ...{ run_id: "r", tenant_id: "t", user_id: "u", key_id: null, operation: "images.generate", status: "completed" },
-  ...{ model: "flux-dev", provider: "sandbox", error: null, open: null, timeline: [], events: [], deliveries: [] },
+  ...{
+    model: "flux-dev",
+    schema_hash: null,
+    provider: "sandbox",
+    error: null,
+    open: null,
+    timeline: [],
+    events: [],
+    deliveries: [],
+  },
   ...{ files: [], conclusion: "The run completed.", engine: { reachable: true, invocations: [] } },
   money: { currency: "USD", reserved: 0.02, charged: 0.02, released: 0, wasted: 0, budgets: [] },
   attempts: [

@@ -568,6 +568,8 @@ export type ImportedModel = {
   price: number | null;
   /** Identifies the schemas. Another hash: another input may be valid */
   schema_hash: string;
+  /** When the provider first refused an input that this schema allows, since the model was imported. null: never. The provider may have changed the model: import it again */
+  refused_at: string | null;
   /** The version that runs use. null for providers without versions */
   version: string | null;
   /** What `input` of runs.create must fit, as a JSON Schema (2020-12) */
@@ -608,6 +610,8 @@ export type ImportedModelSummary = {
   price: number | null;
   /** Identifies the schemas. Another hash: another input may be valid */
   schema_hash: string;
+  /** When the provider first refused an input that this schema allows, since the model was imported. null: never. The provider may have changed the model: import it again */
+  refused_at: string | null;
 };
 
 /** API response: Key */
@@ -1270,6 +1274,8 @@ export type RunExplanation = {
   operation: string;
   status: "queued" | "processing" | "completed" | "failed" | "canceled" | (string & {});
   model: string | null;
+  /** The schema that the input of an imported model was checked with */
+  schema_hash: string | null;
   provider: string | null;
   error: Fault | null;
   /** What the run waits for, or why it ended, in plain sentences */

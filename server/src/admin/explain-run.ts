@@ -35,9 +35,9 @@ export async function explainRun(
     (invocations) => ({ reachable: true, invocations }),
     () => ({ reachable: false, invocations: [] }),
   );
-  const { tenant_id, user_id, key_id, operation, status, model, provider, error } = run;
+  const { tenant_id, user_id, key_id, operation, status, model, schema_hash, provider, error } = run;
   const explained = {
-    ...{ run_id: runId, tenant_id, user_id, key_id, operation, status, model, provider, error },
+    ...{ run_id: runId, tenant_id, user_id, key_id, operation, status, model, schema_hash, provider, error },
     open: toOpenState(facts),
     timeline: buildTimeline(facts),
     attempts: facts.attempts.map(renderExplainedAttempt),

@@ -9,6 +9,7 @@ import type { EnabledProvider, Offer, Provider } from "../providers/provider.ts"
 import type { Clock } from "../runtime/clock.ts";
 import { checkAuditLog } from "./check-audit-log.ts";
 import { checkDependencies, type DependencySettings } from "./check-dependencies.ts";
+import { checkImportedModels } from "./check-imported-models.ts";
 import { checkIsolation, type Isolation, type IsolationSettings } from "./check-isolation.ts";
 import { checkLedger } from "./check-ledger.ts";
 import { checkDisabledProvider, checkProvider, type DisabledProvider } from "./check-provider.ts";
@@ -35,23 +36,26 @@ export type Installation = {
 export async function diagnose(installation: Installation, clock: Clock): Promise<DoctorReport> {
   const httpClient = createProviderHttpClient(clock);
   try {
-    const { settings } = installation;
+    const { settings, findIsolation, enabledProviders } = installation;
+    // A request for each model is too much for a page that operators watch: only `gesso doctor` compares documents.
+    const compared = findIsolation ? [] : enabledProviders;
     const [dependencies, tables, enabled] = await Promise.all([
       settings ? checkDependencies(settings, httpClient.send, clock) : [],
       Promise.all(
         settings
           ? [
-              checkIsolation(settings, installation.findIsolation),
+              checkIsolation(settings, findIsolation),
               checkStandby(settings),
               checkWorkers(settings, httpClient.send),
               checkLedger(settings),
               checkStorageUsage(settings),
               checkAuditLog(settings, clock.now),
               checkSetAsideEvents(settings),
+              checkImportedModels(settings, compared, { send: httpClient.send, clock }),
             ]
           : [],
       ),
-      Promise.all(installation.enabledProviders.map((provider) => checkProvider(provider, httpClient.send, clock))),
+      Promise.all(enabledProviders.map((provider) => checkProvider(provider, httpClient.send, clock))),
     ]);
     const checks = [
       ...settingsChecks(installation),

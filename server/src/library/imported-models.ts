@@ -7,7 +7,14 @@ import type { PinnedModel } from "../contract/pinned-model.ts";
 import type { ImportedModelDetails, ImportedModelSummary } from "../contract/schemas/imported-models.ts";
 import type { JsonObject } from "../contract/schemas/run.ts";
 import type { Database } from "../db/connect.ts";
-import { deletePin, insertOwnPin, insertPins, listPins, type PinFilter } from "../db/library/imported-models.ts";
+import {
+  deletePin,
+  findPin,
+  insertOwnPin,
+  insertPins,
+  listPins,
+  type PinFilter,
+} from "../db/library/imported-models.ts";
 import { Fault } from "../faults/faults.ts";
 import { importModel } from "../models/import-model.ts";
 import { readProviderFailure } from "../providers/call-provider.ts";
@@ -36,8 +43,19 @@ export const listImportedModels = (
       scope: ["imported-models", filter],
       read: (after, limit) => listPins(database, { ...filter, after, limit }),
       cursorId: ({ name }) => name,
-      render: ({ name, model, hash, provider, title, category, media, call_price }): ImportedModelSummary => ({
+      render: ({
+        name,
+        model,
+        hash,
+        provider,
+        title,
+        category,
+        media,
+        call_price,
+        refused_at,
+      }): ImportedModelSummary => ({
         ...{ name, model, provider, title, category, media, schema_hash: hash },
+        refused_at: refused_at?.toISOString() ?? null,
         price: call_price === null ? null : call_price / MICRODOLLARS_PER_DOLLAR,
       }),
     },
@@ -45,15 +63,19 @@ export const listImportedModels = (
 
 export async function getImportedModel(
   { importedModels }: ModelDependencies,
+  { database }: Pick<RequestContext, "database">,
   name: string,
 ): Promise<ImportedModelDetails> {
-  return render(name, await importedModels.require(name));
+  const model = await importedModels.require(name);
+  const pin = await findPin(database, name);
+  return render(name, model, pin?.refused_at ?? null);
 }
 
-const render = (name: string, model: ImportedModel): ImportedModelDetails => ({
+const render = (name: string, model: ImportedModel, refused_at: Date | null): ImportedModelDetails => ({
   ...{ name, model: model.model, provider: model.provider, title: model.title, category: model.category },
   media: [...new Set(model.media.output.map(({ kind }) => kind))],
   ...{ price: model.call_price, schema_hash: model.hash, version: model.version },
+  refused_at: refused_at?.toISOString() ?? null,
   ...{ input: model.input, output: model.output, files: model.media, order: model.order },
   example: exampleOf(model),
 });
@@ -96,7 +118,7 @@ export async function addImportedModel(
   const pins = await insertPins(database, caller, { document: imported.model, names: [name, ...aliases], call_price });
   services.importedModels.forget();
   const own = pins.find((pin) => pin.name === name)?.call_price ?? null;
-  return render(name, { ...imported.model, call_price: own === null ? null : own / MICRODOLLARS_PER_DOLLAR });
+  return render(name, { ...imported.model, call_price: own === null ? null : own / MICRODOLLARS_PER_DOLLAR }, null);
 }
 
 async function describe(

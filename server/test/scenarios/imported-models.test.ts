@@ -4,7 +4,11 @@ import { randomInt } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { checkImportedModels } from "../../src/doctor/check-imported-models.ts";
 import { importModel } from "../../src/models/import-model.ts";
+import { createProviderHttpClient } from "../../src/outbound/provider-http-client.ts";
+import { fal as falProvider } from "../../src/providers/fal.ts";
+import { systemClock } from "../../src/runtime/system-clock.ts";
 import type { FakeVendor } from "../fake-vendors/fake-vendor.ts";
 import { fakeFal } from "../fake-vendors/fal.ts";
 import { createWave } from "../fake-vendors/published-models.ts";
@@ -251,6 +255,60 @@ describe("The operator", () => {
     const run = await create({ model: "replicate:acme/draw", input: { prompt: "a boat" } });
     expect(run).toMatchObject({ status: "completed", cost: { amount: 0.5 } });
     expect(replicate.ledger.at(-1)!.request.version).toBe("c0ffee09");
+  });
+
+  it("sees that a provider refuses what the imported schema allows, until the model is imported again", async () => {
+    const publish = (properties: object) => {
+      fal.switches.published["acme/changing"] = publishAtFal("acme/changing", {
+        input: { required: ["prompt"], properties: { prompt: { type: "string" }, ...properties } },
+        output: { properties: { image: { $ref: "#/components/schemas/Image" } } },
+        schemas: { Image: FILE() },
+      });
+    };
+    const client = createProviderHttpClient();
+    const enabled = [{ provider: falProvider, env: falProvider.env.parse(fakeFal.env(fal)) }];
+    const check = () =>
+      checkImportedModels({ DATABASE_URL: world.databaseUrl, DATABASE_POOL: 2 }, enabled, {
+        ...{ send: client.send, clock: systemClock },
+      });
+    publish({ quality: { type: "string", enum: ["low", "high"] } });
+    const before = await add("fal:acme/changing", { aliases: ["changing"] });
+    expect([before.refused_at, (await check()).status]).toEqual([null, "pass"]);
+    publish({ quality: { type: "string", enum: ["low"] } });
+    const changed = "changing, fal:acme/changing have other schemas at their providers";
+    expect(await check()).toMatchObject({ status: "warn", message: changed });
+    const refused = await create({ model: "changing", input: { prompt: "a boat", quality: "high" } });
+    expect(refused).toMatchObject({ status: "failed", error: { code: "provider_rejected_input" }, cost: null });
+    const readModel = async () => (await caller.get("/catalogue/models/changing")).body;
+    await expect.poll(async () => (await readModel()).refused_at).toMatch(/^20/);
+    const listed = await caller.get("/catalogue/models?q=changing");
+    expect(listed.body.data.every((each: any) => each.refused_at !== null)).toBe(true);
+    expect((await check()).message).toBe(
+      `changing, fal:acme/changing were refused inputs that their schemas allow; ${changed}`,
+    );
+    expect((await check()).fix).toBe("gesso models sync changing fal:acme/changing");
+    const after = await add("fal:acme/changing", { aliases: ["changing"] });
+    expect(after.schema_hash).not.toBe(before.schema_hash);
+    expect([(await readModel()).refused_at, (await check()).status]).toEqual([null, "pass"]);
+    await client.close();
+    const explained = await operator.get(`/admin/runs/${refused.run_id}`);
+    expect(explained.body.schema_hash).toBe(before.schema_hash);
+  });
+
+  it("sees no refusal once the same schema was imported again", async () => {
+    const { refused_at } = await add("fal:acme/look");
+    expect(refused_at).toBeNull();
+    const made = await makeImage();
+    fal.switches.refuse = {
+      times: 1,
+      status: 422,
+      body: { detail: [{ loc: ["body"], msg: "no", type: "value_error" }] },
+    };
+    await create({ model: "fal:acme/look", input: { image_url: made.run_id } });
+    const read = async () => (await caller.get(`/catalogue/models/${encodeURIComponent("fal:acme/look")}`)).body;
+    await expect.poll(async () => (await read()).refused_at).toMatch(/^20/);
+    await add("fal:acme/look");
+    expect((await read()).refused_at).toBeNull();
   });
 
   it("removes a name, and its runs stay as they are", async () => {

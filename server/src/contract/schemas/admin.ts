@@ -116,6 +116,7 @@ export const RunExplanation = z
     operation: z.string(),
     status: z.enum(RUN_STATUSES),
     model: z.string().nullable(),
+    schema_hash: z.string().nullable().describe("The schema that the input of an imported model was checked with"),
     provider: z.string().nullable(),
     error: ErrorBody.nullable(),
     conclusion: z.string().describe("What the run waits for, or why it ended, in plain sentences"),

@@ -20,6 +20,13 @@ const summary = {
   media: z.array(z.enum(MEDIA_KINDS)).describe("The kinds of files that a result has"),
   price: z.number().nullable().describe("What a call costs in US dollars, as the operator says. null: unknown"),
   schema_hash: z.string().describe("Identifies the schemas. Another hash: another input may be valid"),
+  refused_at: z.iso
+    .datetime()
+    .nullable()
+    .describe(
+      "When the provider first refused an input that this schema allows, since the model was imported. null: never. The " +
+        "provider may have changed the model: import it again",
+    ),
 };
 
 export const ImportedModelSummary = z.object(summary).meta({ id: "ImportedModelSummary" });

@@ -10,7 +10,7 @@ import { statement } from "../statement.ts";
 const FIND_RUN = statement(
   "explain.find_run",
   `select runs.run_id, runs.tenant_id, runs.user_id, runs.key_id, runs.operation, runs.status, runs.model,
-     runs.provider, runs.error, runs.created_at, runs.started_at, runs.finished_at, runs.cancel_requested_at,
+     runs.schema_hash, runs.provider, runs.error, runs.created_at, runs.started_at, runs.finished_at, runs.cancel_requested_at,
      tenants.suspended_at
    from runs left join tenants using (tenant_id) where run_id = :run_id`,
 ).columns<{ suspended_at: Date | null }>();

@@ -277,9 +277,9 @@ export type StatementTypes = {
     deadline_at: Date | null; cancel_requested_at: Date | null; activity: string | null } };
   "explain.find_run": { parameters: { run_id: string }; row: { run_id: string; tenant_id: string;
     user_id: string; key_id: string | null; operation: string; status: ColumnTypes["runs.status"];
-    model: string | null; provider: string | null; error: ColumnTypes["runs.error"] | null; created_at: Date;
-    started_at: Date | null; finished_at: Date | null; cancel_requested_at: Date | null;
-    suspended_at: Date | null } };
+    model: string | null; schema_hash: string | null; provider: string | null;
+    error: ColumnTypes["runs.error"] | null; created_at: Date; started_at: Date | null;
+    finished_at: Date | null; cancel_requested_at: Date | null; suspended_at: Date | null } };
   "explain.list_attempts": { parameters: { run_id: string }; row: { request_index: number;
     attempt_number: number; provider: string; upstream: string | null; state: ColumnTypes["attempts.state"];
     price: number | null; ticket: ColumnTypes["attempts.ticket"] | null;
@@ -322,6 +322,8 @@ export type StatementTypes = {
   "idempotency_keys.find": { parameters: { tenant_id: string; key: string; caller_id: string };
     row: { fingerprint: Buffer; resource_kind: ColumnTypes["idempotency_keys.resource_kind"];
     resource_id: string } };
+  "imported_models.mark_refused": { parameters: { run_id: string; tenant_id: string };
+    row: Record<never, never> };
   "installation.figures": { parameters: Record<never, never>; row: { queues: unknown; requests: unknown;
     unknown_attempts: unknown; open_breakers: unknown; queued: number | null; processing: number | null;
     not_started: number | null; requeued: number | null; quarantined: number | null; reserved: number | null;
@@ -472,7 +474,7 @@ export type StatementTypes = {
   "model_pins.delete": { parameters: { name: string; actor_tenant_id: string; actor_user_id: string;
     actor_key_id: string | null | undefined }; row: { name: string } };
   "model_pins.find": { parameters: { name: string }; row: { name: string; call_price: number | null;
-    document: ColumnTypes["imported_models.document"] } };
+    document: ColumnTypes["imported_models.document"]; refused_at: Date | null } };
   "model_pins.insert": { parameters: { model: string; hash: string; provider: string;
     title: string | null | undefined; category: string | null | undefined; media: readonly string[];
     document: JsonParameter; actor_user_id: string; call_price: number | null | undefined;
@@ -484,7 +486,10 @@ export type StatementTypes = {
   "model_pins.list": { parameters: { provider: string | null | undefined; media: string | null | undefined;
     query: string | null | undefined; after: string | null | undefined; limit: number }; row: { name: string;
     model: string; hash: string; provider: string; title: string | null; category: string | null;
-    media: ColumnTypes["imported_models.media"]; call_price: number | null; pinned_at: Date } };
+    media: ColumnTypes["imported_models.media"]; call_price: number | null; pinned_at: Date;
+    refused_at: Date | null } };
+  "model_pins.list_checked": { parameters: Record<never, never>; row: { name: string; model: string;
+    hash: string; provider: string; upstream: string | null; refused_at: Date | null } };
   "model_pins.list_names": { parameters: Record<never, never>; row: { name: string } };
   "models.delete": { parameters: { model_id: string; tenant_id: string; user_id: string; is_admin: boolean;
     actor_user_id: string; actor_key_id: string | null | undefined }; row: { model_id: string; owner: string;

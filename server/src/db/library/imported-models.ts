@@ -5,11 +5,11 @@ import type { Database } from "../connect.ts";
 import { statement } from "../statement.ts";
 
 /** `call_price`: in micro-dollars; null if the operator named none. */
-export type Pin = { name: string; call_price: number | null; document: PinnedModel };
+export type Pin = { name: string; call_price: number | null; document: PinnedModel; refused_at: Date | null };
 
 const FIND = statement(
   "model_pins.find",
-  `select name, call_price, document from model_pins join imported_models using (model, hash) where name = :name`,
+  `select name, call_price, document, refused_at from model_pins join imported_models using (model, hash) where name = :name`,
 );
 
 export async function findPin(db: Database, name: string): Promise<Pin | undefined> {
@@ -17,9 +17,13 @@ export async function findPin(db: Database, name: string): Promise<Pin | undefin
   return row;
 }
 
-/** The same schema with other texts or in another version: requests are judged as before. */
+/**
+ * The same schema with other texts or in another version: requests are judged as before. The operator has seen that the
+ * provider publishes no other schema, so an earlier refusal counts no longer.
+ */
 const UPDATE_TEXTS = `on conflict (model, hash) do update set title = excluded.title, category = excluded.category,
-       media = excluded.media, document = excluded.document where imported_models.document <> excluded.document`;
+       media = excluded.media, document = excluded.document, refused_at = null
+     where imported_models.document <> excluded.document or imported_models.refused_at is not null`;
 
 const PIN = statement(
   "model_pins.insert",
@@ -96,7 +100,7 @@ export async function deletePin(db: Database, actor: Actor, name: string): Promi
 /** `names`: all that stand for the model, its own first. */
 const LIST = statement(
   "model_pins.list",
-  `select name, model, hash, provider, title, category, media, call_price, pinned_at
+  `select name, model, hash, provider, title, category, media, call_price, pinned_at, refused_at
    from model_pins join imported_models using (model, hash)
    where (:provider?::text is null or provider = :provider?)
      and (:media?::text is null or media @> array[:media?::text])
@@ -115,6 +119,34 @@ export type PinFilter = {
 
 export const listPins = (db: Database, { query, provider, media, after, limit }: PinFilter) =>
   db.execute(LIST, { query, provider, media, after, limit });
+
+/** A run that was accepted before its model was last imported says nothing about that import. */
+const MARK_REFUSED = statement(
+  "imported_models.mark_refused",
+  `update imported_models as imported set refused_at = now()
+   from runs
+   where runs.run_id = :run_id and runs.tenant_id = :tenant_id
+     and imported.model = runs.model and imported.hash = runs.schema_hash and imported.refused_at is null
+     and exists (
+       select from model_pins as pin
+       where pin.model = imported.model and pin.hash = imported.hash and pin.pinned_at <= runs.created_at
+     )`,
+);
+
+/** The provider has refused the input of the run, which the imported schema allows. Idempotent. */
+export async function markRefusedModel(db: Database, run: { run_id: string; tenant_id: string }): Promise<void> {
+  await db.execute(MARK_REFUSED, { run_id: run.run_id, tenant_id: run.tenant_id });
+}
+
+/** The dearest part of a check is a request for each model. */
+const LIST_CHECKED = statement(
+  "model_pins.list_checked",
+  `select name, model, hash, provider, document ->> 'upstream' as upstream, refused_at
+   from model_pins join imported_models using (model, hash) order by refused_at nulls last, name limit 500`,
+).columns<{ upstream: string }>();
+
+/** The names with what tells whether their schemas are still right, refused ones first. */
+export const listCheckedPins = (db: Database) => db.execute(LIST_CHECKED);
 
 const LIST_NAMES = statement("model_pins.list_names", "select name from model_pins order by name limit 5000");
 

@@ -11,5 +11,5 @@ export const getCatalogueModel = defineQuery({
   input: z.object({ model: anyModelName().describe("Name of the model, or an alias") }),
   output: ImportedModelDetails,
   example: { model: "sandbox:replay/studio" },
-  handle: ({ model }, _request, services: ModelDependencies) => getImportedModel(services, model),
+  handle: ({ model }, request, services: ModelDependencies) => getImportedModel(services, request, model),
 });

@@ -2,6 +2,7 @@
 
 import type { Job } from "../../contract/operation.ts";
 import type { Database } from "../../db/connect.ts";
+import { markRefusedModel } from "../../db/library/imported-models.ts";
 import type { RunClaim } from "../../db/run-claims.ts";
 import { type CompletedRun, endRun, saveOutputAndComplete } from "../../db/runs/end-runs.ts";
 import { adjustParameters } from "../../providers/adjust-parameters.ts";
@@ -27,6 +28,8 @@ export async function finishRun(services: Dependencies, claim: RunClaim, outcome
   const hasEnded = await endRun(services.database, claim, end, deriveId(claim.run_id, "end"));
   services.crashPoint("finished");
   if (hasEnded) services.notifications.runEnded(claim.run_id);
+  const isRefused = outcome.status === "failed" && outcome.error.code === "provider_rejected_input";
+  if (hasEnded && isRefused) await markRefusedModel(services.database, claim);
 }
 
 /** Undefined if the run has other requests. */
