@@ -111,7 +111,7 @@ test("files are found in lists of objects, in maps, and by their kind", () => {
   expect(mediaOf(fal("speech", documents.TEXT_TO_SPEECH))).toEqual({ input: [], output: ["/audio/url audio"] });
   expect(mediaOf(fal("image-to-3d", documents.IMAGE_TO_3D)).output).toEqual([
     ...["/model_glb/url model", "/model_urls/fbx/url model", "/model_urls/usdz/url model"],
-    ...["/textures/*/url image", "/thumbnail/url image"],
+    ...["/textures/*/url file", "/thumbnail/url image"],
   ]);
 });
 

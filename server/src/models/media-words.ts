@@ -36,7 +36,7 @@ export function splitWords(text: string): string[] {
 
 /** They say what a file shows, not in which form: raw depths can be an image and an array of numbers. */
 const CONTENTS = new Set(
-  "depth normal pose sketch style reference ref background foreground character avatar animation".split(" "),
+  "depth normal texture pose sketch style reference ref background foreground character avatar animation".split(" "),
 );
 
 /**
