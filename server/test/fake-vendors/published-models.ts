@@ -72,6 +72,7 @@ export async function makeResult(
     if (schema.items) return Promise.all(Array.from({ length: count }, () => make(schema.items, words)));
     if (schema.enum) return schema.enum[0];
     if (schema.format === "uri") return (await fileOf(words, request, services)).url;
+    if (schema.type === "string" && /base64/i.test(words[1] ?? "")) return createWave().toString("base64");
     return { string: `the ${words[0]}`, integer: 1, number: 0.5, boolean: false }[schema.type as string] ?? {};
   };
   return make(output, []);

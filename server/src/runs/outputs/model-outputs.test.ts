@@ -35,6 +35,14 @@ describe("the result of an imported model", () => {
     expect(file!.output).toEqual({ bytes: Buffer.from("film"), media_type: "video/mp4" });
   });
 
+  it("has plain base64 as a file where one is announced, of any kind, and nowhere else", () => {
+    const bytes = Buffer.alloc(90, 1);
+    const audio: MediaField[] = [{ pointer: "/audio", kind: "audio" }];
+    const raw = { audio: bytes.toString("base64"), other: bytes.toString("base64") };
+    expect(filesOf(raw, audio)).toEqual([{ output: { bytes, media_type: "application/octet-stream" }, kind: "file" }]);
+    expect(find(raw, audio).fillIn(["a-1"]).other).toBe(raw.other);
+  });
+
   it("has a large data URL as a file, also if none was announced, and a small one as text", () => {
     const dataUrl = (size: number) => `data:image/png;base64,${Buffer.alloc(size, 7).toString("base64")}`;
     const raw = { preview: dataUrl(60_000), icon: dataUrl(100), text: "a".repeat(80_000) };

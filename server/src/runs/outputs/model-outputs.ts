@@ -32,8 +32,15 @@ export function findModelOutputs(
   const isObject = raw !== null && typeof raw === "object" && !Array.isArray(raw);
   const data = isObject ? (raw as JsonObject) : { output: raw };
   const announced = findFiles(raw, announcedFields).flatMap(({ path, value, kind }) => {
-    const output = typeof value === "string" ? toOutput(value, origins) : undefined;
-    return output ? [{ path: isObject ? path : ["output", ...path], output, kind }] : [];
+    if (typeof value !== "string") return [];
+    const at = isObject ? path : ["output", ...path];
+    const output = toOutput(value, origins);
+    if (output) return [{ path: at, output, kind }];
+    // Such as sound without a header: its first bytes are of no kind.
+    const bytes = decodePlainBase64(value);
+    return bytes
+      ? [{ path: at, output: { bytes, media_type: "application/octet-stream" }, kind: "file" as const }]
+      : [];
   });
   const isAnnounced = (path: FilePath) => announced.some((each) => isSamePath(each.path, path));
   const others = listTexts(data).flatMap(({ path, value }) => {
@@ -66,6 +73,12 @@ function listTexts(data: JsonObject): { path: FilePath; value: string }[] {
   walk(data, []);
   return found;
 }
+
+const PLAIN_BASE64 = /^[A-Za-z0-9+/]{64,}={0,2}$/;
+
+/** Shorter texts can be words. */
+const decodePlainBase64 = (text: string): Buffer | undefined =>
+  PLAIN_BASE64.test(text) && text.length % 4 === 0 ? Buffer.from(text, "base64") : undefined;
 
 /** Undefined for a text that is no file: it stays text, even where one was announced. */
 function toOutput(text: string, origins: readonly string[]): ProviderOutput | undefined {
