@@ -39,7 +39,12 @@ export async function sendInputs(
     for (let next = waiting.shift(); next; next = waiting.shift()) {
       fal.switches.published[next.path] = next.document;
       const added = await caller.post("/catalogue/models", { model: next.model.model });
-      if (added.body.schema_hash !== next.model.hash) sent.problems.push(`${next.path} was not imported`);
+      if (added.body.schema_hash !== next.model.hash) {
+        sent.problems.push(
+          `${next.path} was not imported: ${added.status} ${JSON.stringify(added.body).slice(0, 600)}`,
+        );
+        continue;
+      }
       await sendToModel({ caller, fal, sources, sent }, next.model, { count, seed });
       onModel?.(sent);
     }
