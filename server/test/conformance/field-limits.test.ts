@@ -221,6 +221,7 @@ describe("text", () => {
     "/edits/extract": async () => ({ image_url: image_url() }),
     "/edits/reframe": async () => ({ image_url: image_url(), aspect_ratio: "1:1" }),
     "/edits/mask": async () => ({ original_image_url: image_url(), mask_image_url: image_url(), sync: false }),
+    "/edits": async () => ({ image: image_url() }),
     "/edits/vendora": async () => ({ image_url: image_url() }),
     "/edits/nanobanana": async () => ({ image_url: image_url() }),
     "/edits/gemini-2.5": async () => ({ image_url: image_url() }),
