@@ -74,12 +74,13 @@ function generateField(schema: Schema): string {
   return schema["x-body"] ? `{ ...${plain}, form: true }` : plain;
 }
 
+const isAnyText = ({ type, enum: known }: Schema) => type === "string" && !known;
+
 function printPlain(schema: Schema): string {
   const { type, enum: known, minLength = 0, maxLength, format, minItems = 0, maxItems, items, properties } = schema;
-  // Beside any name, known names are for people.
-  const anyName =
-    schema.anyOf?.some((each) => each.enum) && schema.anyOf.find((each) => each.type === "string" && !each.enum);
-  if (anyName) return printPlain(anyName);
+  // Beside any name, known names are for people. Which other names are valid, only the server knows.
+  const isOpenName = schema.anyOf?.some((each) => each.enum) && schema.anyOf.some(isAnyText);
+  if (isOpenName) return "text()";
   if (schema.anyOf)
     return `{ anyOf: [${schema.anyOf.map((each) => (each.$ref ? "object" : generateField(each))).join(", ")}] }`;
   if (schema.const !== undefined) return text({ type, const: schema.const });

@@ -113,7 +113,7 @@ export function promptsOf(connection: Connection): Prompts {
       name: "prompts.create",
       path: "/api/v1/prompts",
       required: ["name","text"],
-      fields: { name: text(1, 200), text: text(1, 8000), model_type: { anyOf: [text(1, 200), {"type":"null"}] }, tags: arrayOf(text(1, 50), 0, 20) },
+      fields: { name: text(1, 200), text: text(1, 8000), model_type: { anyOf: [text(), {"type":"null"}] }, tags: arrayOf(text(1, 50), 0, 20) },
     }),
     delete: withIdArgument(call, connection, {
       name: "prompts.delete",
@@ -126,7 +126,7 @@ export function promptsOf(connection: Connection): Prompts {
       path: "/api/v1/prompts/enhance",
       isSyncByDefault: true,
       required: ["prompt"],
-      fields: { prompt: text(1, 8000), model_type: text(1, 200), style: text(0, 200), language: text(0, 64), seed: integer(0, 4294967295), model: text(1, 200), ...run },
+      fields: { prompt: text(1, 8000), model_type: text(), style: text(0, 200), language: text(0, 64), seed: integer(0, 4294967295), model: text(1, 200), ...run },
     }),
     get: withIdAndInput(call, connection, {
       name: "prompts.get",
@@ -144,7 +144,7 @@ export function promptsOf(connection: Connection): Prompts {
       name: "prompts.update",
       method: "PATCH",
       path: "/api/v1/prompts/{id}",
-      fields: { id: uuid, name: text(1, 200), text: text(1, 8000), model_type: { anyOf: [text(1, 200), {"type":"null"}] }, tags: arrayOf(text(1, 50), 0, 20), version: integer(1, 2147483647) },
+      fields: { id: uuid, name: text(1, 200), text: text(1, 8000), model_type: { anyOf: [text(), {"type":"null"}] }, tags: arrayOf(text(1, 50), 0, 20), version: integer(1, 2147483647) },
       rules: [anyRequired("name", "text", "model_type", "tags")],
     }),
   } as unknown as Prompts;
