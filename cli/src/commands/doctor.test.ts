@@ -73,7 +73,7 @@ it("checks the dependencies of the gesso dev that runs on the data directory", a
   expect(report.checks.map(({ name, status }) => `${name} ${status}`)).toEqual([
     ...["settings pass", "catalogue skip", "postgresql pass", "restate pass", "storage pass"],
     ...["isolation pass", "standby skip", "workers pass", "ledger pass", "storage usage pass", "audit log pass"],
-    ...["webhooks pass"],
+    ...["webhooks pass", "imported models pass"],
   ]);
   expect(findCheck(report.providers, "sandbox")).toMatchObject({ status: "pass", key: "works" });
   expect(report.unoffered.map(({ model }) => model)).toEqual(["vendorc"]);

@@ -115,7 +115,7 @@ describe("an image field", () => {
     expect(fields.map(nameOf).sort()).toEqual([
       ...["character_reference_image", "image", "imageUrl", "image_url", "image_urls", "images"],
       ...["images.image_reference", "mask", "mask_image_url", "mask_url", "original_image_url", "reference_image_url"],
-      "reference_url",
+      ...["reference_url", "references"],
     ]);
     for (const [field, cases] of shareCases(fields)) {
       const submit = async (url: string) => {
