@@ -83,6 +83,7 @@ declare
   clock record;
   next_xact bigint;
 begin
+  perform pg_advisory_xact_lock(hashtextextended('event-clock', 0));
   if current_timeline is null or exists (select from event_clock where timeline = current_timeline) then
     return false;
   end if;

@@ -184,6 +184,24 @@ describe("the order of the log", () => {
   });
 });
 
+it("processes that start at the same time on a new database wait for each other, and none fails", async () => {
+  await database.owner.query("test.timeline", "update event_clock set timeline = null");
+  const [reader, ...starting] = Array.from({ length: 4 }, () => new pg.Client({ connectionString: database.url }));
+  const clients = [reader!, ...starting];
+  await Promise.all(clients.map((client) => client.connect()));
+  try {
+    // Holds both back until each has come as far as it can.
+    await reader!.query("begin; select from event_clock");
+    const started = Promise.all(starting.map((client) => client.query("select notice_restored_event_log()")));
+    const waiting = "select from pg_stat_activity where query like 'select notice%' and wait_event_type = 'Lock'";
+    await until(async () => (await reader!.query(waiting)).rowCount === starting.length);
+    await reader!.query("commit");
+    expect((await started).map(({ rows }) => rows[0].notice_restored_event_log)).toEqual([false, false, false]);
+  } finally {
+    await Promise.all(clients.map((client) => client.end()));
+  }
+});
+
 describe("the name of a place", () => {
   it("is read as it was printed, and sorts as the log does", () => {
     const places = [LOG_START, { xact: 15, seq: 9 }, { xact: 16, seq: 1 }, { xact: 2 ** 40, seq: 10 }];
