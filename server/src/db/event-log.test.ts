@@ -194,7 +194,8 @@ it("processes that start at the same time on a new database wait for each other,
     await reader!.query("begin; select from event_clock");
     const started = Promise.all(starting.map((client) => client.query("select notice_restored_event_log()")));
     const waiting = "select from pg_stat_activity where query like 'select notice%' and wait_event_type = 'Lock'";
-    await until(async () => (await reader!.query(waiting)).rowCount === starting.length);
+    const haveCome = until(async () => (await reader!.query(waiting)).rowCount === starting.length);
+    await Promise.race([haveCome, started]);
     await reader!.query("commit");
     expect((await started).map(({ rows }) => rows[0].notice_restored_event_log)).toEqual([false, false, false]);
   } finally {
