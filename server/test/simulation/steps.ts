@@ -78,7 +78,8 @@ export function createSteps({ model, decisions, engine }: Simulation, invocation
   const waitForSlot = (requestIndex: number, { attemptNumber, wakeupId }: AttemptStart): SubmitResult => {
     const fenced = fenceAndRegister(requestIndex, wakeupId);
     if (fenced !== "held") return giveUpSubmission(fenced, requestIndex);
-    if (clock.now > DEADLINE_SECONDS) throw new Fault("run_timeout");
+    const isStarted = (model.findLatestAttempt(requestIndex)?.attemptNumber ?? 0) >= attemptNumber;
+    if (clock.now > DEADLINE_SECONDS && !isStarted) throw new Fault("run_timeout");
     return { state: "wait", attemptNumber, delaySeconds: 1 };
   };
 

@@ -60,8 +60,9 @@ const full = (seconds: number): ProviderSlotResult => ({
   retryAfterSeconds: Math.min(seconds, MAX_SLOT_WAIT_SECONDS),
 });
 
-async function isAttemptStarted(
-  { database }: Dependencies,
+/** Whether this attempt of the request, or a later one, was begun: it may have been sent, and so be paid. */
+export async function isAttemptStarted(
+  { database }: Pick<Dependencies, "database">,
   claim: RunClaim,
   requestIndex: number,
   attemptNumber: number,

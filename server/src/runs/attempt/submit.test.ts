@@ -155,6 +155,33 @@ describe("a submission that may not be sent now", () => {
     await expect(submit(services, claim, requestTo(first), FIRST)).rejects.toMatchObject({ code: "run_timeout" });
   });
 
+  it("waits past the deadline if it was sent before, as after a long outage, and is then resolved and not sent again", async () => {
+    const slow = createFakeProvider("slow-later", { rateLimit: { perMinute: 1 } });
+    use(slow);
+    const claim = await claimRun(database.db);
+    await submit(services, claim, requestTo(slow), FIRST);
+    const later = await requeue(database.db, claim);
+    await database.db.query(
+      "test.outage",
+      `with aged as (update attempts set submitted_at = now() - interval '9 hours' where run_id = $1)
+       update open_runs set deadline_at = now() - interval '8 hours' where run_id = $1`,
+      [claim.run_id],
+    );
+    const setTokens = (tokens: number) =>
+      database.db.query(
+        "test.tokens",
+        "update provider_rate_limits set tokens = $1, filled_at = clock_timestamp() where provider = 'slow-later'",
+        [tokens],
+      );
+    await setTokens(0);
+    expect(await submit(services, later, requestTo(slow), FIRST)).toMatchObject({ state: "wait", attemptNumber: 1 });
+    const next = { ...FIRST, attemptNumber: 2 };
+    await expect(submit(services, later, requestTo(slow), next)).rejects.toMatchObject({ code: "run_timeout" });
+    await setTokens(1);
+    expect(await submit(services, later, requestTo(slow), FIRST)).toMatchObject({ state: "running" });
+    expect(slow.submissions).toEqual([`${claim.run_id}.0.1`]);
+  });
+
   it("waits for one of the provider's concurrent slots", async () => {
     const narrow = createFakeProvider("narrow", { rateLimit: { concurrent: 1 } });
     use(narrow);

@@ -17,7 +17,7 @@ import { resolveOffer } from "../offers/select-offer.ts";
 import type { AttemptStart, ResolvedRequest, SubmitResult } from "../steps.ts";
 import type { AttemptDependencies } from "./attempt-dependencies.ts";
 import { leaseSeconds } from "./attempt-lease.ts";
-import { acquireProviderSlot, type ProviderSlotResult, slotRetrySeconds } from "./provider-slot.ts";
+import { acquireProviderSlot, isAttemptStarted, type ProviderSlotResult, slotRetrySeconds } from "./provider-slot.ts";
 import { sendToProvider } from "./send-to-provider.ts";
 import { resolveUnknownOutcome } from "./unknown-outcome.ts";
 
@@ -133,7 +133,10 @@ async function pauseWhileSuspended(
   return waitWithClaim(services, claim, waiting, { seconds: SUSPENDED_RETRY_SECONDS, activity: "at_provider" });
 }
 
-/** Renews the claim while the request waits, and notices cancellation and the deadline. */
+/**
+ * Renews the claim while the request waits, and notices cancellation and the deadline. A request whose attempt was
+ * started is paid, possibly: it waits for its turn to be resolved, also past the deadline, as after a long outage.
+ */
 async function waitWithClaim(
   { database }: { database: Database },
   claim: RunClaim,
@@ -143,6 +146,7 @@ async function waitWithClaim(
   const registration = await saveWakeup(database, claim, requestIndex, { wakeupId, seconds, activity });
   if (!registration) return { state: "claim_lost" };
   if (registration.canceled) return { state: "canceled" };
-  if (registration.remaining <= 0) throw new Fault("run_timeout");
+  const isStarted = () => isAttemptStarted({ database }, claim, requestIndex, attemptNumber);
+  if (registration.remaining <= 0 && !(await isStarted())) throw new Fault("run_timeout");
   return { state: "wait", attemptNumber, delaySeconds: seconds };
 }
