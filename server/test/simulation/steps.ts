@@ -75,11 +75,24 @@ export function createSteps({ model, decisions, engine }: Simulation, invocation
     return { state };
   };
 
-  const waitForSlot = (requestIndex: number, { attemptNumber, wakeupId }: AttemptStart): SubmitResult => {
+  /** An attempt that was begun is not given up. One that was not begun ends, so that nobody can begin it. */
+  const giveUpUnsent = (requestIndex: number, attemptNumber: number, provider: string) => {
+    const key = attemptKeyOf(requestIndex, attemptNumber);
+    const fault = new Fault("run_timeout");
+    const attempt = model.attempts.get(key);
+    if (attempt && attempt.finalFault?.code !== fault.code) return;
+    const finalFault = fault.body();
+    model.attempts.set(key, { requestIndex, attemptNumber, provider, state: "failed", leaseUntil: 0, finalFault });
+    throw fault;
+  };
+
+  const waitForSlot = (
+    { requestIndex, offer: { provider } }: ResolvedRequest,
+    { attemptNumber, wakeupId }: AttemptStart,
+  ): SubmitResult => {
     const fenced = fenceAndRegister(requestIndex, wakeupId);
     if (fenced !== "held") return giveUpSubmission(fenced, requestIndex);
-    const isStarted = (model.findLatestAttempt(requestIndex)?.attemptNumber ?? 0) >= attemptNumber;
-    if (clock.now > DEADLINE_SECONDS && !isStarted) throw new Fault("run_timeout");
+    if (clock.now > DEADLINE_SECONDS) giveUpUnsent(requestIndex, attemptNumber, provider);
     return { state: "wait", attemptNumber, delaySeconds: 1 };
   };
 
@@ -224,7 +237,7 @@ export function createSteps({ model, decisions, engine }: Simulation, invocation
       const { attemptNumber, wakeupId } = attempt;
       checkRequest(request);
       const key = attemptKeyOf(requestIndex, attemptNumber);
-      if (decisions.happens(12)) return waitForSlot(requestIndex, attempt);
+      if (decisions.happens(12)) return waitForSlot(request, attempt);
       if (!model.attempts.has(key) && decisions.happens(15))
         return {
           state: "retry",

@@ -157,6 +157,35 @@ export async function failAttempt(
   return rows.length > 0;
 }
 
+const GIVE_UP_UNSENT = statement(
+  "attempts.give_up_unsent",
+  `insert into attempts (run_id, request_index, attempt_number, idempotency_key, epoch, provider, upstream, state, fault,
+                         is_final, finished_at)
+   select run_id, :request_index, :attempt_number, :idempotency_key, epoch, :provider, :upstream, 'failed', :fault, true,
+     now()
+   from open_runs where run_id = :run_id and epoch = :epoch
+   on conflict (run_id, request_index, attempt_number) do update set is_final = attempts.is_final
+     where attempts.is_final and attempts.fault ->> 'code' = excluded.fault ->> 'code'
+   returning run_id`,
+);
+
+/** An attempt that would be made next, and the offer that it would go to. */
+export type UnsentAttempt = AttemptRef & { idempotency_key: string; provider: string; upstream: string };
+
+/**
+ * Ends an attempt before it is begun, so that nobody can begin it any more, such as a process that executes the same
+ * step and was suspended. False if it was begun, or if the claim is lost. Idempotent.
+ */
+export async function giveUpUnsentAttempt(
+  db: Database,
+  { epoch }: RunClaim,
+  { idempotency_key, provider, upstream, ...id }: UnsentAttempt,
+  fault: PublicFault,
+): Promise<boolean> {
+  const parameters = { ...attemptParameters(id), epoch, idempotency_key, provider, upstream, fault };
+  return (await db.execute(GIVE_UP_UNSENT, parameters)).length > 0;
+}
+
 const RENEW_LEASE = statement(
   "attempts.renew_lease",
   `with claim as (

@@ -71,6 +71,9 @@ export type StatementTypes = {
     unknown_seconds: number | null } };
   "attempts.find_output": { parameters: { run_id: string; request_index: number; epoch: number };
     row: { output: unknown } };
+  "attempts.give_up_unsent": { parameters: { request_index: number; attempt_number: number;
+    idempotency_key: string; provider: string; upstream: string; fault: JsonParameter; run_id: string;
+    epoch: number }; row: { run_id: string } };
   "attempts.list": { parameters: { run_id: string }; row: { request_index: number; attempt_number: number;
     provider: string; upstream: string | null; state: ColumnTypes["attempts.state"];
     fault: ColumnTypes["attempts.fault"] | null; request: ColumnTypes["attempts.request"] | null;

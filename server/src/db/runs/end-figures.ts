@@ -10,7 +10,10 @@ export type EndFigures = {
   wasted: number;
 };
 
-/** An attempt that is open after the end of its run was abandoned, if the provider had accepted it. */
+/**
+ * An attempt that is open after the end of its run was abandoned, if the provider had accepted it. One that was given up
+ * before it was sent says nothing about its provider.
+ */
 const READ = statement(
   "end_figures.read",
   `with ended as (
@@ -22,7 +25,7 @@ const READ = statement(
        case when state = 'succeeded' then 'succeeded' when state = 'submitted' then 'abandoned'
          when state in ('intent', 'unknown') or fault ->> 'code' = 'provider_outcome_unknown' then 'unknown'
          else 'failed' end as outcome
-     from attempts where run_id = any (:run_ids::uuid[]) group by 1, 3
+     from attempts where run_id = any (:run_ids::uuid[]) and fault ->> 'code' is distinct from 'run_timeout' group by 1, 3
    )
    select (select coalesce(jsonb_agg(ended), '[]') from ended) as runs,
      (select coalesce(jsonb_agg(outcomes), '[]') from outcomes) as attempts,

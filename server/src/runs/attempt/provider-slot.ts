@@ -60,9 +60,8 @@ const full = (seconds: number): ProviderSlotResult => ({
   retryAfterSeconds: Math.min(seconds, MAX_SLOT_WAIT_SECONDS),
 });
 
-/** Whether this attempt of the request, or a later one, was begun: it may have been sent, and so be paid. */
-export async function isAttemptStarted(
-  { database }: Pick<Dependencies, "database">,
+async function isAttemptStarted(
+  { database }: Dependencies,
   claim: RunClaim,
   requestIndex: number,
   attemptNumber: number,

@@ -155,6 +155,20 @@ describe("a submission that may not be sent now", () => {
     await expect(submit(services, claim, requestTo(first), FIRST)).rejects.toMatchObject({ code: "run_timeout" });
   });
 
+  it("is not sent any more once it was given up at the deadline, not even by a process that was about to send it", async () => {
+    const before = first.submissions.length;
+    providers.open.add("first").add("second");
+    const claim = await claimRun(database.db, { deadlineSeconds: -1 });
+    await expect(submit(services, claim, requestTo(first), FIRST)).rejects.toMatchObject({ code: "run_timeout" });
+    providers.open.clear();
+    await expect(submit(services, claim, requestTo(first), FIRST)).rejects.toMatchObject({ code: "run_timeout" });
+    expect(first.submissions.length).toBe(before);
+    await expect(submit(services, await requeue(database.db, claim), requestTo(first), FIRST)).rejects.toMatchObject({
+      code: "run_timeout",
+    });
+    expect(first.submissions.length).toBe(before);
+  });
+
   it("waits past the deadline if it was sent before, as after a long outage, and is then resolved and not sent again", async () => {
     const slow = createFakeProvider("slow-later", { rateLimit: { perMinute: 1 } });
     use(slow);
@@ -175,8 +189,6 @@ describe("a submission that may not be sent now", () => {
       );
     await setTokens(0);
     expect(await submit(services, later, requestTo(slow), FIRST)).toMatchObject({ state: "wait", attemptNumber: 1 });
-    const next = { ...FIRST, attemptNumber: 2 };
-    await expect(submit(services, later, requestTo(slow), next)).rejects.toMatchObject({ code: "run_timeout" });
     await setTokens(1);
     expect(await submit(services, later, requestTo(slow), FIRST)).toMatchObject({ state: "running" });
     expect(slow.submissions).toEqual([`${claim.run_id}.0.1`]);

@@ -4,6 +4,7 @@
 // no other worker can submit the same job while the request may still be in flight.
 
 import type { Job } from "../../contract/operation.ts";
+import { giveUpUnsentAttempt } from "../../db/attempts/attempts.ts";
 import { claimAttempt } from "../../db/attempts/claim-attempt.ts";
 import { saveWakeup, type WakeupRegistration } from "../../db/attempts/open-requests.ts";
 import type { Database } from "../../db/connect.ts";
@@ -17,7 +18,7 @@ import { resolveOffer } from "../offers/select-offer.ts";
 import type { AttemptStart, ResolvedRequest, SubmitResult } from "../steps.ts";
 import type { AttemptDependencies } from "./attempt-dependencies.ts";
 import { leaseSeconds } from "./attempt-lease.ts";
-import { acquireProviderSlot, isAttemptStarted, type ProviderSlotResult, slotRetrySeconds } from "./provider-slot.ts";
+import { acquireProviderSlot, type ProviderSlotResult, slotRetrySeconds } from "./provider-slot.ts";
 import { sendToProvider } from "./send-to-provider.ts";
 import { resolveUnknownOutcome } from "./unknown-outcome.ts";
 
@@ -26,7 +27,7 @@ const CLAIM_RETRY_MS = 500;
 const SUSPENDED_RETRY_SECONDS = 15;
 
 /** A request that waits, with the wakeup that ends the wait early. */
-type WaitingRequest = AttemptStart & { requestIndex: number };
+type WaitingRequest = AttemptStart & Pick<ResolvedRequest, "requestIndex" | "offer">;
 
 export async function submit(
   services: AttemptDependencies,
@@ -53,7 +54,7 @@ async function submitWithSlot(
   slot: ProviderSlotResult,
 ): Promise<SubmitResult> {
   const { attemptNumber, wakeupId } = attempt;
-  const waiting = { ...attempt, requestIndex: request.requestIndex };
+  const waiting = { ...attempt, requestIndex: request.requestIndex, offer: request.offer };
   const start = request.startsRun ? { eventId: processingEventId(claim), plan: [request.job as Job] } : undefined;
   if (start && slot.state !== "acquired" && !(await startClaimedRun(services.database, claim, start.eventId)))
     return { state: "claim_lost" };
@@ -135,18 +136,23 @@ async function pauseWhileSuspended(
 
 /**
  * Renews the claim while the request waits, and notices cancellation and the deadline. A request whose attempt was
- * started is paid, possibly: it waits for its turn to be resolved, also past the deadline, as after a long outage.
+ * begun is paid, possibly: it waits for its turn to be resolved, also past the deadline, as after a long outage. One
+ * that was not begun is given up in a way that another process, which executes the same step, can no longer begin it.
  */
 async function waitWithClaim(
   { database }: { database: Database },
   claim: RunClaim,
-  { requestIndex, attemptNumber, wakeupId }: WaitingRequest,
+  { requestIndex, attemptNumber, wakeupId, offer }: WaitingRequest,
   { seconds, activity }: Omit<WakeupRegistration, "wakeupId">,
 ): Promise<SubmitResult> {
   const registration = await saveWakeup(database, claim, requestIndex, { wakeupId, seconds, activity });
   if (!registration) return { state: "claim_lost" };
   if (registration.canceled) return { state: "canceled" };
-  const isStarted = () => isAttemptStarted({ database }, claim, requestIndex, attemptNumber);
-  if (registration.remaining <= 0 && !(await isStarted())) throw new Fault("run_timeout");
+  if (registration.remaining <= 0) {
+    const ref = toAttemptRef(claim.run_id, requestIndex, attemptNumber);
+    const to = { idempotency_key: attemptKey(ref), provider: offer.provider, upstream: offer.upstreamModel };
+    const fault = new Fault("run_timeout");
+    if (await giveUpUnsentAttempt(database, claim, { ...ref, ...to }, fault.body())) throw fault;
+  }
   return { state: "wait", attemptNumber, delaySeconds: seconds };
 }
