@@ -125,6 +125,18 @@ describe("gesso models", () => {
     expect(found.data).toMatchObject([{ name: "fal:acme/sketch/edit" }]);
   });
 
+  it("limits a model to tenants, shows them, and opens it again", async () => {
+    const me = await fetch(`${world.url}/api/v1/me`, { headers: { authorization: `Bearer ${world.key}` } });
+    const tenant = ((await me.json()) as { tenant: { id: string } }).tenant.id;
+    const limited = await terminal(`models add fal:acme/look --tenant ${tenant}`);
+    expect([limited.code, limited.stdout]).toEqual([0, expect.stringContaining(`Tenants   ${tenant}`)]);
+    expect((await gesso("models", "add", "fal:acme/look", "--tenant", tenant, "--all-tenants")).code).toBe(2);
+    const odd = await gesso("models", "add", "fal:acme/look", "--tenant", "acme");
+    expect([odd.code, odd.stderr]).toEqual([2, "gesso models add: --tenant: Must be a UUID.\n"]);
+    const opened = JSON.parse((await gesso("models", "add", "fal:acme/look", "--all-tenants", "--json")).stdout);
+    expect(opened.tenant_ids).toBeNull();
+  });
+
   it("says plainly why a model is refused", async () => {
     const unknown = await gesso("models", "add", "fal:acme/none");
     expect([unknown.code, unknown.stderr]).toEqual([2, "gesso models add: fal has no model acme/none.\n"]);

@@ -95,6 +95,7 @@ create table model_pins (
   hash text not null,
   call_price bigint,
   pinned_at timestamp with time zone not null default now(),
+  tenant_ids uuid[],
   PRIMARY KEY (name),
   CHECK ((call_price >= 0)),
   FOREIGN KEY (model, hash) REFERENCES imported_models(model, hash)

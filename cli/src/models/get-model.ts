@@ -15,7 +15,10 @@ export function refusePlainly(thrown: unknown): never {
 /** Why Gesso refused the model. Undefined for any other error. */
 export function findRefusal(thrown: unknown): string | undefined {
   if (!ValidationError.isInstance(thrown) || thrown.fieldErrors.length === 0) return undefined;
-  if (!thrown.fieldErrors.every(({ path }) => path === "/model")) return undefined;
-  const reasons = thrown.fieldErrors.map(({ message }) => message).join(" ");
+  const isOfTenants = (path: string) => path.startsWith("/tenant_ids");
+  if (!thrown.fieldErrors.every(({ path }) => path === "/model" || isOfTenants(path))) return undefined;
+  const reasons = thrown.fieldErrors
+    .map(({ path, message }) => (isOfTenants(path) ? `--tenant: ${message}` : message))
+    .join(" ");
   return reasons.replace("See catalogue.listModels.", "All names: gesso models search.");
 }

@@ -32,6 +32,7 @@ export function renderModel(model: ImportedModel, width: number): string[] {
     ["Provider", [provider, ...(category ? [category] : [])].join(", ")],
     ["Makes", formatKinds(media)],
     ["Price", price === null ? "unknown: requests with a limit on costs are refused" : `${formatPrice(price)} per run`],
+    ...(model.tenant_ids ? [["Tenants", model.tenant_ids.join(", ")]] : []),
     ["Schema", [shortHash(schema_hash), ...(version ? [`version ${shortHash(version)}`] : [])].join(", ")],
     ...(model.refused_at === null ? [] : [["Refused", describeRefusal(model.refused_at, name)]]),
   ].map(([label, text]) => cut(`${label!.padEnd(10)}${toHarmlessText(text!)}`, width));

@@ -6,8 +6,8 @@ import { ManagementDialog } from "../forms/management-dialog.tsx";
 import { text } from "../text/text.ts";
 
 const words = text.anyModel;
-/** Too large to type; the command line reads it from a file. */
-const WITHOUT = ["document"];
+/** Too large to type; the command line reads the document from a file. */
+const WITHOUT = ["document", "tenant_ids"];
 
 type AddModelDialogProps = { onAdded(model: ImportedModel): void; onClose(): void };
 

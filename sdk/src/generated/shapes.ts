@@ -568,6 +568,8 @@ export type ImportedModel = {
   price: number | null;
   /** Identifies the schemas. Another hash: another input may be valid */
   schema_hash: string;
+  /** Tenants that may use the name. null: all. Only in responses to the operator */
+  tenant_ids?: string[] | null;
   /** When the provider first refused an input that this schema allows, since the model was imported. null: never. The provider may have changed the model: import it again */
   refused_at: string | null;
   /** The version that runs use. null for providers without versions */
@@ -610,6 +612,8 @@ export type ImportedModelSummary = {
   price: number | null;
   /** Identifies the schemas. Another hash: another input may be valid */
   schema_hash: string;
+  /** Tenants that may use the name. null: all. Only in responses to the operator */
+  tenant_ids?: string[] | null;
   /** When the provider first refused an input that this schema allows, since the model was imported. null: never. The provider may have changed the model: import it again */
   refused_at: string | null;
 };

@@ -2,10 +2,13 @@
 // from what its provider publishes.
 import { paginate } from "../access/pagination.ts";
 import type { RequestContext } from "../access/request-context.ts";
+import { mayCall } from "../access/scopes.ts";
 import type { ImportedModel } from "../contract/operation.ts";
 import type { PinnedModel } from "../contract/pinned-model.ts";
 import type { ImportedModelDetails, ImportedModelSummary } from "../contract/schemas/imported-models.ts";
 import type { JsonObject } from "../contract/schemas/run.ts";
+import type { Caller } from "../db/access/caller.ts";
+import { findUnknownTenant } from "../db/access/tenants.ts";
 import type { Database } from "../db/connect.ts";
 import {
   deletePin,
@@ -32,16 +35,21 @@ export type ImportDependencies = ModelDependencies & {
 const MICRODOLLARS_PER_DOLLAR = 1_000_000;
 type Filter = Pick<PinFilter, "query" | "provider" | "media">;
 
-export const listImportedModels = (
-  { database, cursors }: Pick<RequestContext, "database" | "cursors">,
+/** The operator sees the models of all tenants, and which tenants may use them. */
+const isOperator = (caller: Caller) => mayCall(caller, { name: "system.importModel", http: { method: "POST" } });
+const tenantOf = (caller: Caller) => (isOperator(caller) ? undefined : caller.tenant_id);
+
+export function listImportedModels(
+  { database, cursors, caller }: Pick<RequestContext, "database" | "cursors" | "caller">,
   { limit, cursor, ...filter }: Filter & { limit: number; cursor?: string | undefined },
-) =>
-  paginate(
+) {
+  const tenant_id = tenantOf(caller);
+  return paginate(
     cursors,
     { limit, cursor },
     {
-      scope: ["imported-models", filter],
-      read: (after, limit) => listPins(database, { ...filter, after, limit }),
+      scope: ["imported-models", { ...filter, tenant_id }],
+      read: (after, limit) => listPins(database, { ...filter, tenant_id, after, limit }),
       cursorId: ({ name }) => name,
       render: ({
         name,
@@ -53,31 +61,39 @@ export const listImportedModels = (
         media,
         call_price,
         refused_at,
+        tenant_ids,
       }): ImportedModelSummary => ({
         ...{ name, model, provider, title, category, media, schema_hash: hash },
         refused_at: refused_at?.toISOString() ?? null,
         price: call_price === null ? null : call_price / MICRODOLLARS_PER_DOLLAR,
+        ...(tenant_id === undefined && { tenant_ids }),
       }),
     },
   );
+}
 
 export async function getImportedModel(
   { importedModels }: ModelDependencies,
-  { database }: Pick<RequestContext, "database">,
+  { database, caller }: Pick<RequestContext, "database" | "caller">,
   name: string,
 ): Promise<ImportedModelDetails> {
-  const model = await importedModels.require(name);
+  const model = await importedModels.require(name, tenantOf(caller));
   const pin = await findPin(database, name);
-  return render(name, model, pin?.refused_at ?? null);
+  const tenant_ids = isOperator(caller) ? (pin?.tenant_ids ?? null) : undefined;
+  return render(name, model, { refused_at: pin?.refused_at ?? null, tenant_ids });
 }
 
-const render = (name: string, model: ImportedModel, refused_at: Date | null): ImportedModelDetails => ({
+/** `tenant_ids`: undefined unless the operator asks. */
+type PinState = { refused_at: Date | null; tenant_ids: string[] | null | undefined };
+
+const render = (name: string, model: ImportedModel, { refused_at, tenant_ids }: PinState): ImportedModelDetails => ({
   ...{ name, model: model.model, provider: model.provider, title: model.title, category: model.category },
   media: [...new Set(model.media.output.map(({ kind }) => kind))],
   ...{ price: model.call_price, schema_hash: model.hash, version: model.version },
   refused_at: refused_at?.toISOString() ?? null,
   ...{ input: model.input, output: model.output, files: model.media, order: model.order },
   example: exampleOf(model),
+  ...(tenant_ids !== undefined && { tenant_ids }),
 });
 
 /** The required fields, as far as the schema says what to write there. */
@@ -99,13 +115,16 @@ type ImportRequest = {
   aliases: string[];
   price?: number | undefined;
   document?: JsonObject | undefined;
+  tenant_ids?: string[] | null | undefined;
 };
 
 export async function addImportedModel(
   services: ImportDependencies,
   { database, caller }: Pick<RequestContext, "database" | "caller">,
-  { model: name, aliases, price, document }: ImportRequest,
+  { model: name, aliases, price, document, tenant_ids }: ImportRequest,
 ): Promise<ImportedModelDetails> {
+  const unknown = tenant_ids ? await findUnknownTenant(database, tenant_ids) : undefined;
+  if (unknown) throw invalid("/tenant_ids", "unknown_value", `There is no tenant ${unknown}.`);
   const at = name.indexOf(":");
   const [provider, path] = [name.slice(0, at), name.slice(at + 1)];
   const imported = importModel(provider, path, document ?? (await describe(services, { provider, path })));
@@ -115,10 +134,13 @@ export async function addImportedModel(
   );
   const dollars = price ?? (isFree ? 0 : undefined);
   const call_price = dollars === undefined ? null : Math.round(dollars * MICRODOLLARS_PER_DOLLAR);
-  const pins = await insertPins(database, caller, { document: imported.model, names: [name, ...aliases], call_price });
+  const pin = { document: imported.model, names: [name, ...aliases], call_price, tenant_ids };
+  const pins = await insertPins(database, caller, pin);
   services.importedModels.forget();
-  const own = pins.find((pin) => pin.name === name)?.call_price ?? null;
-  return render(name, { ...imported.model, call_price: own === null ? null : own / MICRODOLLARS_PER_DOLLAR }, null);
+  const own = pins.find((each) => each.name === name)!;
+  const dollarsOfCall = own.call_price === null ? null : own.call_price / MICRODOLLARS_PER_DOLLAR;
+  const state = { refused_at: null, tenant_ids: own.tenant_ids };
+  return render(name, { ...imported.model, call_price: dollarsOfCall }, state);
 }
 
 async function describe(
@@ -161,7 +183,7 @@ export async function removeImportedModel(
   { database, caller }: Pick<RequestContext, "database" | "caller">,
   name: string,
 ): Promise<void> {
-  await importedModels.require(name);
+  await importedModels.require(name, tenantOf(caller));
   await deletePin(database, caller, name);
   importedModels.forget();
 }

@@ -75,7 +75,7 @@ export function createSteps({ model, decisions, engine }: Simulation, invocation
     return { state };
   };
 
-  /** An attempt that was begun is not given up. One that was not begun ends, so that nobody can begin it. */
+  /** An attempt that was begun is not given up. One that was not begun ends, so that no execution can begin it. */
   const giveUpUnsent = (requestIndex: number, attemptNumber: number, provider: string) => {
     const key = attemptKeyOf(requestIndex, attemptNumber);
     const fault = new Fault("run_timeout");

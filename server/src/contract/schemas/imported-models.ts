@@ -20,6 +20,11 @@ const summary = {
   media: z.array(z.enum(MEDIA_KINDS)).describe("The kinds of files that a result has"),
   price: z.number().nullable().describe("What a call costs in US dollars, as the operator says. null: unknown"),
   schema_hash: z.string().describe("Identifies the schemas. Another hash: another input may be valid"),
+  tenant_ids: z
+    .array(z.string())
+    .nullable()
+    .optional()
+    .describe("Tenants that may use the name. null: all. Only in responses to the operator"),
   refused_at: z.iso
     .datetime()
     .nullable()

@@ -94,6 +94,17 @@ const LIST = statement(
 );
 
 /** Newest first, with keyset pagination. */
+const FIND_UNKNOWN = statement(
+  "tenants.find_unknown",
+  `select id from unnest(:tenant_ids::uuid[]) as id where not exists (select from tenants where tenant_id = id) limit 1`,
+);
+
+/** The first of the IDs that is no tenant's. */
+export async function findUnknownTenant(db: Database, tenantIds: string[]): Promise<string | undefined> {
+  const [row] = await db.execute(FIND_UNKNOWN, { tenant_ids: tenantIds });
+  return row?.id as string | undefined;
+}
+
 export async function listTenantRows(db: Database, before: string | undefined, limit: number): Promise<TenantRow[]> {
   return db.execute(LIST, { before, limit });
 }

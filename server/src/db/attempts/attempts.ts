@@ -173,8 +173,8 @@ const GIVE_UP_UNSENT = statement(
 export type UnsentAttempt = AttemptRef & { idempotency_key: string; provider: string; upstream: string };
 
 /**
- * Ends an attempt before it is begun, so that nobody can begin it any more, such as a process that executes the same
- * step and was suspended. False if it was begun, or if the claim is lost. Idempotent.
+ * Ends an attempt before it is begun, so that no other process can begin it, such as one that executes the same step
+ * and was suspended. False if it was begun, or if the claim is lost. Idempotent.
  */
 export async function giveUpUnsentAttempt(
   db: Database,

@@ -4,12 +4,18 @@ import { type Actor, actorParameters } from "../access/audit-log.ts";
 import type { Database } from "../connect.ts";
 import { statement } from "../statement.ts";
 
-/** `call_price`: in micro-dollars; null if the operator named none. */
-export type Pin = { name: string; call_price: number | null; document: PinnedModel; refused_at: Date | null };
+/** `call_price`: in micro-dollars; null if unknown. `tenant_ids`: the tenants that may use it; null for all. */
+export type Pin = {
+  name: string;
+  call_price: number | null;
+  document: PinnedModel;
+  refused_at: Date | null;
+  tenant_ids: string[] | null;
+};
 
 const FIND = statement(
   "model_pins.find",
-  `select name, call_price, document, refused_at from model_pins join imported_models using (model, hash) where name = :name`,
+  `select name, call_price, document, refused_at, tenant_ids from model_pins join imported_models using (model, hash) where name = :name`,
 );
 
 export async function findPin(db: Database, name: string): Promise<Pin | undefined> {
@@ -32,29 +38,38 @@ const PIN = statement(
      values (:model, :hash, :provider, :title?, :category?, :media, :document, :actor_user_id)
      ${UPDATE_TEXTS}
    ), pinned as (
-     insert into model_pins (name, model, hash, call_price)
-     select name, :model, :hash, :call_price? from unnest(:names::text[]) as name
+     insert into model_pins (name, model, hash, call_price, tenant_ids)
+     select name, :model, :hash, :call_price?, :tenant_ids?::uuid[] from unnest(:names::text[]) as name
      on conflict (name) do update set model = excluded.model, hash = excluded.hash, pinned_at = now(),
-       call_price = coalesce(excluded.call_price, model_pins.call_price)
-     returning name, call_price
+       call_price = coalesce(excluded.call_price, model_pins.call_price),
+       tenant_ids = case when :keeps_tenants then model_pins.tenant_ids else excluded.tenant_ids end
+     returning name, call_price, tenant_ids
    ), audit_entry as (
      insert into audit_log (tenant_id, user_id, key_id, action, subject, details)
      select :actor_tenant_id, :actor_user_id, :actor_key_id?::uuid, 'system.importModel', :model,
        jsonb_build_object('hash', :hash::text, 'names', to_jsonb(:names::text[]), 'call_price', :call_price?::bigint)
+         || case when :keeps_tenants then '{}' else jsonb_build_object('tenant_ids', to_jsonb(:tenant_ids?::uuid[])) end
    )
-   select name, call_price from pinned`,
+   select name, call_price, tenant_ids from pinned`,
 );
 
-export type NewPin = { document: PinnedModel; names: string[]; call_price: number | null };
+/** `tenant_ids`: null for all tenants. */
+export type NewPin = {
+  document: PinnedModel;
+  names: string[];
+  call_price: number | null;
+  tenant_ids: string[] | null | undefined;
+};
 
 /**
- * Imports the model, if this schema is not known yet, and lets the names stand for it. Without a price, a name keeps
- * the one that it has. Returns the price of each name.
+ * Imports the model, if this schema is not known yet, and lets the names stand for it. Without a price or tenants, a
+ * name keeps those that it has. Returns the price and the tenants of each name.
  */
-export async function insertPins(db: Database, actor: Actor, { document, names, call_price }: NewPin) {
+export async function insertPins(db: Database, actor: Actor, { document, names, call_price, tenant_ids }: NewPin) {
   const { model, hash, provider, title, category } = document;
   return db.execute(PIN, {
     ...{ model, hash, provider, title, category, media: mediaOf(document), document, names, call_price },
+    ...{ tenant_ids, keeps_tenants: tenant_ids === undefined },
     ...{ ...actorParameters(actor), actor_tenant_id: actor.tenant_id },
   });
 }
@@ -100,16 +115,20 @@ export async function deletePin(db: Database, actor: Actor, name: string): Promi
 /** `names`: all that stand for the model, its own first. */
 const LIST = statement(
   "model_pins.list",
-  `select name, model, hash, provider, title, category, media, call_price, pinned_at, refused_at
+  `select name, model, hash, provider, title, category, media, call_price, pinned_at, refused_at,
+     tenant_ids
    from model_pins join imported_models using (model, hash)
    where (:provider?::text is null or provider = :provider?)
      and (:media?::text is null or media @> array[:media?::text])
      and (:query?::text is null or strpos(lower(concat_ws(' ', name, title, category)), lower(:query?)) > 0)
      and (:after?::text is null or name > :after?)
+     and (:tenant_id?::uuid is null or tenant_ids is null or :tenant_id?::uuid = any(tenant_ids))
    order by name limit :limit`,
 );
 
+/** Without a tenant, those of all tenants. */
 export type PinFilter = {
+  tenant_id: string | undefined;
   query?: string | undefined;
   provider?: string | undefined;
   media?: string | undefined;
@@ -117,8 +136,8 @@ export type PinFilter = {
   limit: number;
 };
 
-export const listPins = (db: Database, { query, provider, media, after, limit }: PinFilter) =>
-  db.execute(LIST, { query, provider, media, after, limit });
+export const listPins = (db: Database, { tenant_id, query, provider, media, after, limit }: PinFilter) =>
+  db.execute(LIST, { tenant_id, query, provider, media, after, limit });
 
 /** A run that was accepted before its model was last imported says nothing about that import. */
 const MARK_REFUSED = statement(
@@ -148,7 +167,13 @@ const LIST_CHECKED = statement(
 /** The names with what tells whether their schemas are still right, refused ones first. */
 export const listCheckedPins = (db: Database) => db.execute(LIST_CHECKED);
 
-const LIST_NAMES = statement("model_pins.list_names", "select name from model_pins order by name limit 5000");
+const LIST_NAMES = statement(
+  "model_pins.list_names",
+  `select name from model_pins
+   where :tenant_id?::uuid is null or tenant_ids is null or :tenant_id?::uuid = any(tenant_ids)
+   order by name limit 5000`,
+);
 
-export const listPinNames = async (db: Database): Promise<string[]> =>
-  (await db.execute(LIST_NAMES)).map(({ name }) => name);
+/** The names that the tenant may use; all of them without a tenant. */
+export const listPinNames = async (db: Database, tenantId: string | undefined): Promise<string[]> =>
+  (await db.execute(LIST_NAMES, { tenant_id: tenantId })).map(({ name }) => name);

@@ -11,8 +11,8 @@ export type EndFigures = {
 };
 
 /**
- * An attempt that is open after the end of its run was abandoned, if the provider had accepted it. One that was given up
- * before it was sent says nothing about its provider.
+ * An attempt that is open after the end of its run was abandoned, if the provider had accepted it. One that was given
+ * up before it was sent says nothing about its provider.
  */
 const READ = statement(
   "end_figures.read",

@@ -25,7 +25,7 @@ export const estimateRun = defineQuery({
   output: Estimate,
   example: { operation: "images.generate", input: { prompt: "a red bicycle by the sea", batch_size: 2 } },
   async handle({ operation, input }, { caller }, services: EstimateDependencies) {
-    const plan = await planOperation(services, operation, input);
+    const plan = await planOperation(services, operation, input, caller.tenant_id);
     return estimateJobs(services, await addSourceSizes(services, caller.tenant_id, plan, []));
   },
 });

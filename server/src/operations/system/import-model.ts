@@ -24,6 +24,15 @@ export const importModelOfProvider = defineQuery({
       .describe(
         "What a call costs in US dollars. Default: the price that the name has. Without one, requests with a limit on costs are refused",
       ),
+    tenant_ids: z
+      .array(z.uuid())
+      .min(1)
+      .max(1000)
+      .nullable()
+      .optional()
+      .describe(
+        "Tenants that may use the names. null: all. Default: the tenants that a name has, which are all for a new one",
+      ),
     document: z
       .record(z.string(), z.unknown())
       .optional()

@@ -109,7 +109,7 @@ export async function acceptRun(
   await request.consumeRateLimit?.();
   const run_id = services.ids.next();
   const { storageLimits } = request;
-  const imported = await requireImportedModel(services, request.operation, request.parsed.input);
+  const imported = await requireImportedModel(services, request.operation, request.parsed.input, caller.tenant_id);
   // A concurrent request with the same idempotency key may have used up the budget, the limit of open runs or the
   // storage quota. Then this request is its replay, not a refusal.
   const findConcurrentReplay = async (thrown: unknown) => (isLimitFault(thrown) ? findReplay() : undefined);

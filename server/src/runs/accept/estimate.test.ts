@@ -11,13 +11,14 @@ import type { OfferDependencies } from "../offers/select-offer.ts";
 import { estimateJobs, planOperation } from "./estimate.ts";
 import type { ImportedModels } from "./imported-models.ts";
 
+const TENANT = "01990000-0000-7000-8000-000000000001";
 const importedModels: ImportedModels = {
   require: () => Promise.reject(new Error("these operations use no imported model")),
   check: () => {},
   forget: () => {},
 };
 const estimateOperation = async (services: OfferDependencies, operation: string, input: Record<string, unknown>) =>
-  estimateJobs(services, await planOperation({ ...services, importedModels }, operation, input));
+  estimateJobs(services, await planOperation({ ...services, importedModels }, operation, input, TENANT));
 
 const offer = (model: string, price: number | null, more: Partial<Offer> = {}): Offer => ({
   ...{

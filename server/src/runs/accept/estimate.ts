@@ -24,11 +24,12 @@ import { checkModelName, type ImportedModelDependencies, requireImportedModel } 
 
 const DEFAULT_PRICE_VERSION = "1";
 
-/** The jobs that the operation would plan for this input. */
+/** The jobs that the operation would plan for this input of the tenant. */
 export async function planOperation(
   services: OfferDependencies & ImportedModelDependencies,
   name: string,
   input: JsonObject,
+  tenantId: string,
 ): Promise<Job[]> {
   const operation = findRunOperation(name);
   if (!operation?.plan) {
@@ -36,7 +37,7 @@ export async function planOperation(
       { path: "/operation", code: "unknown_value", message: "There is no operation with this name that has a price." },
     ]);
   }
-  return buildPlan(services, operation, input);
+  return buildPlan(services, operation, input, tenantId);
 }
 
 /**
@@ -93,11 +94,12 @@ async function buildPlan(
   services: OfferDependencies & ImportedModelDependencies,
   operation: Operation,
   raw: JsonObject,
+  tenantId: string,
 ): Promise<Job[]> {
   try {
     const { input, provided } = parseInput(operation, { ...raw, ...operation.fixedValues }, "json");
     const { routing } = input as Pick<Job, "routing">;
-    const imported = await requireImportedModel(services, operation, input);
+    const imported = await requireImportedModel(services, operation, input, tenantId);
     const plan = operation.plan!(input, provided, { ...describeModels(services.providers.enabled), imported });
     checkModelName(services, operation, input, plan);
     return plan.map((job) => ({ ...job, ...(routing && { routing }) }));

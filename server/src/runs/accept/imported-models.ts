@@ -16,41 +16,46 @@ const SUGGESTIONS = 3;
 const MICRODOLLARS_PER_DOLLAR = 1_000_000;
 
 export type ImportedModels = {
-  /** Throws validation_error with the nearest names if no imported model has this name. */
-  require(name: string): Promise<ImportedModel>;
+  /**
+   * Throws validation_error with the nearest names if no imported model of the tenant has this name. Without a tenant,
+   * as for the operator, those of all tenants count.
+   */
+  require(name: string, tenantId: string | undefined): Promise<ImportedModel>;
   /** Throws validation_error with pointers into the request if the input does not fit the model. */
   check(model: ImportedModel, input: JsonObject): void;
   /** Reads everything again. For the process that has made a change: its next request sees it. */
   forget(): void;
 };
 
-type Kept = { found: ImportedModel | undefined; readAt: number };
+type Kept = { found: ImportedModel; tenantIds: string[] | null; readAt: number };
 
 export function createImportedModels(database: Database, clock: Pick<Clock, "monotonic">): ImportedModels {
   const kept = new Map<string, Kept>();
   const validator = createInputValidator();
 
-  async function find(name: string): Promise<ImportedModel | undefined> {
+  async function find(name: string): Promise<Kept | undefined> {
     const known = kept.get(name);
-    if (known && clock.monotonic() - known.readAt < FRESH_MS) return known.found;
+    if (known && clock.monotonic() - known.readAt < FRESH_MS) return known;
     const readAt = clock.monotonic();
     const pin = await findPin(database, name);
-    const found = pin && { ...pin.document, call_price: toDollars(pin.call_price) };
     kept.delete(name);
     // A name that means nothing is not kept: there is no end to them.
-    if (found) kept.set(name, { found, readAt });
+    if (!pin) return undefined;
+    const found = { ...pin.document, call_price: toDollars(pin.call_price) };
+    const read = { found, tenantIds: pin.tenant_ids, readAt };
+    kept.set(name, read);
     for (const oldest of kept.keys()) {
       if (kept.size <= MAX_KEPT) break;
       kept.delete(oldest);
     }
-    return found;
+    return read;
   }
 
   return {
-    async require(name) {
-      const found = await find(name);
-      if (found) return found;
-      const nearest = rankNames(name, await listPinNames(database)).slice(0, SUGGESTIONS);
+    async require(name, tenantId) {
+      const model = await find(name);
+      if (model && (tenantId === undefined || (model.tenantIds?.includes(tenantId) ?? true))) return model.found;
+      const nearest = rankNames(name, await listPinNames(database, tenantId)).slice(0, SUGGESTIONS);
       const suggestion =
         nearest.length > 0
           ? ` Nearest names: ${nearest.map(({ candidate }) => candidate).join(", ")}. See catalogue.listModels.`

@@ -14,14 +14,15 @@ const DEFAULT_FIELD = "model";
 
 export type ImportedModelDependencies = { importedModels: ImportedModels };
 
-/** The imported model that the request names. Undefined for operations of the interface. */
+/** The imported model of the tenant that the request names. Undefined for operations of the interface. */
 export async function requireImportedModel(
   { importedModels }: ImportedModelDependencies,
   { usesImportedModel }: Operation,
   { model: name, input }: JsonObject,
+  tenantId: string,
 ): Promise<ImportedModel | undefined> {
   if (!usesImportedModel) return undefined;
-  const model = await importedModels.require(String(name));
+  const model = await importedModels.require(String(name), tenantId);
   importedModels.check(model, input as JsonObject);
   return model;
 }
