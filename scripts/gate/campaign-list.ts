@@ -127,7 +127,7 @@ export const CAMPAIGNS: Campaign[] = [
     command: node("server/test/load/attacks.ts", "--short"),
     guards: [
       ...["server/src/http", "server/src/access", "server/src/files/formats", "server/src/files/images"],
-      "server/src/faults/faults.ts",
+      "server/src/faults",
     ],
     when: "rotation",
     limitSeconds: 400,
