@@ -3,7 +3,7 @@
 import type { Database } from "../db/connect.ts";
 import { acquireLeases } from "../db/leases.ts";
 import type { OutboundHttp } from "../outbound/outbound-http.ts";
-import { handleJobNotification } from "../runs/attempt/job-notification.ts";
+import { handleJobNotification } from "../runs/attempt/provider-callback.ts";
 import type { Notifications } from "../runs/core/notifications.ts";
 import type { Runtime } from "../runs/core/runtime.ts";
 import type { EnabledProvider } from "../runs/offers/provider-registry.ts";

@@ -5,8 +5,7 @@ import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from "no
 import { Hono } from "hono";
 import type { Database } from "../db/connect.ts";
 import { Fault } from "../faults/faults.ts";
-import { type CallbackTarget, handleProviderCallback } from "../runs/attempt/provider-callback.ts";
-import { traceCallback } from "../runs/attempt/trace-callback.ts";
+import { type CallbackTarget, handleProviderCallback, traceCallback } from "../runs/attempt/provider-callback.ts";
 import type { Notifications } from "../runs/core/notifications.ts";
 import type { Runtime } from "../runs/core/runtime.ts";
 import type { ProviderRegistry } from "../runs/offers/provider-registry.ts";

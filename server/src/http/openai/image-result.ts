@@ -5,7 +5,7 @@ import type { Database } from "../../db/connect.ts";
 import type { RunRow } from "../../db/runs/runs.ts";
 import type { StoredAsset } from "../../db/typed-columns.ts";
 import { type AssetDownload, openAsset } from "../../library/asset-download.ts";
-import { convertCopy } from "../../runs/outputs/convert-copy.ts";
+import { convertCopy } from "../../runs/outputs/convert-output.ts";
 import { renderAsset } from "../../runs/show/render-run.ts";
 import { encodeBase64 } from "../downloads/encode-base64.ts";
 import type { HttpServices } from "../http-services.ts";

@@ -2,7 +2,9 @@
 // format, whatever the provider sent. Decoding happens in isolated processes.
 import type { Task } from "../../contract/operation.ts";
 import type { MediaKind } from "../../contract/pinned-model.ts";
+import type { StoredAsset } from "../../db/typed-columns.ts";
 import type { ImageDecoder } from "../../files/images/image-decoder.ts";
+import type { ProvenanceService } from "../../files/provenance/provenance-service.ts";
 
 /** Returns undefined for a mask that marks nothing: the provider found no object. */
 export async function convertOutput(
@@ -47,3 +49,24 @@ const findKindProblem = (kind: MediaKind, mediaType: string): string | undefined
   const isOfKind = mediaType.startsWith(`${kind}/`) || (kind === "video" && mediaType === "image/gif");
   return JUDGED_KINDS.includes(kind) && !isOfKind ? `not_${kind}` : undefined;
 };
+
+type CopyDependencies = { images: Pick<ImageDecoder, "toFormat">; provenance: ProvenanceService };
+type StoredOriginal = { run_id: string; asset: StoredAsset; bytes: Uint8Array };
+
+/**
+ * Converts a stored output to another format for a response. The copy says what made it, as the stored file does: it
+ * is marked if that is marked, and signed, with the stored file as its ingredient, if that is signed.
+ */
+export async function convertCopy(
+  { images, provenance }: CopyDependencies,
+  { run_id, asset, bytes: original }: StoredOriginal,
+  media_type: "image/png" | "image/jpeg" | "image/webp",
+): Promise<Uint8Array> {
+  const bytes = await images.toFormat(original, media_type);
+  if (!asset.provenance) return bytes;
+  const ids = { run_id, asset_id: asset.asset_id };
+  const mark = { ...ids, digitalSourceType: asset.provenance.digital_source_type };
+  const marked = provenance.mark({ bytes, received: { bytes, media_type }, mark, media_type }).bytes;
+  if (asset.provenance.status !== "signed" || !provenance.canSign) return marked;
+  return provenance.signCopy({ ...ids, bytes: marked, media_type }, { bytes: original, media_type: asset.media_type });
+}

@@ -1,17 +1,22 @@
 // The outbox on a real database: jobs of runs that were ended from outside are canceled whatever crashes, and a
 // provider that does not respond delays nothing but its own cancellations.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import pg from "pg";
 import { v7 } from "uuid";
-import { beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { attemptOf, claimAttemptAt, type FakeProvider } from "../../../test/support/step-fixtures.ts";
 import { setUpStep } from "../../../test/support/step-setup.ts";
 import { until } from "../../../test/support/until.ts";
 import { saveTicket } from "../../db/attempts/tickets.ts";
 import type { Database } from "../../db/connect.ts";
 import { Fault } from "../../faults/faults.ts";
+import { createDiskStorage } from "../../files/storage/disk-storage.ts";
+import { assetKey, type ObjectStorage } from "../../files/storage/object-storage.ts";
 import type { Ticket } from "../../providers/provider.ts";
 import { endFromOutside } from "./end-from-outside.ts";
-import { listOutboxLanes, processOutboxLane } from "./process-outbox.ts";
+import { deleteFiles, listOutboxLanes, processOutboxLane } from "./process-outbox.ts";
 
 const { database, first, second, claim, services } = setUpStep();
 const TIMEOUT = { status: "failed", fault: new Fault("run_timeout") } as const;
@@ -136,4 +141,48 @@ describe("a run that is ended from outside", () => {
     expect(await endFromOutside(services, claim.run_id, TIMEOUT)).toBe(false);
     expect(await countItems()).toBe(1);
   });
+});
+
+describe("the deletion of files", () => {
+  const [tenant, run, other] = [v7(), v7(), v7()];
+  let folder: string;
+  let storage: ObjectStorage;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "gesso-delete-"));
+    storage = createDiskStorage(folder);
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  const store = async (runId: string, digit: string) => {
+    const key = assetKey(tenant, runId, digit.repeat(64));
+    await storage.put(key, Buffer.from(digit), "image/png");
+    return key;
+  };
+  const listAll = async () => {
+    const keys: string[] = [];
+    for await (const { key } of storage.list("t/")) keys.push(key);
+    return keys.sort();
+  };
+
+  it("a signed copy without a row is deleted with its run, and files of other runs stay", async () => {
+    const [row, stays] = [await store(run, "a"), await store(other, "c")];
+    await store(run, "b");
+    await deleteFiles(storage, { keys: [row], run_prefix: `t/${tenant}/r/${run}/` });
+    expect(await listAll()).toEqual([stays]);
+  });
+
+  it("without a prefix, only the listed files are deleted", async () => {
+    const [first, second] = [await store(run, "a"), await store(run, "b")];
+    await deleteFiles(storage, { keys: [first] });
+    expect(await listAll()).toEqual([second]);
+  });
+
+  it.each(["t/", "", `t/${tenant}/`, `t/${tenant}/r/`, `t/${tenant}/r/${run}`, `t/${tenant}/archive/`])(
+    "%j is not the prefix of a run, and nothing is deleted",
+    async (run_prefix) => {
+      const key = await store(run, "a");
+      await expect(deleteFiles(storage, { keys: [key], run_prefix })).rejects.toMatchObject({ code: "internal_error" });
+      expect(await listAll()).toEqual([key]);
+    },
+  );
 });

@@ -2,9 +2,9 @@
 // sums existed. A crash loses nothing and repeats nothing, because each statement also stores how far it has come.
 import type { Database } from "../../db/connect.ts";
 import { addEndedRuns, backfillDailyUsage, resetDailyUsage, startDailyUsage } from "../../db/money/daily-usage.ts";
+import { readEndFigures } from "../../db/runs/end-figures.ts";
 import type { RunSettings } from "../core/run-settings.ts";
 import type { Runtime } from "../core/runtime.ts";
-import { countEndedRuns } from "./count-ended-runs.ts";
 
 type TurnSize = { events: number; olderRuns: number };
 const TURN_SIZE: TurnSize = { events: 2000, olderRuns: 5000 };
@@ -29,4 +29,28 @@ export async function sumUsageOfEndedRuns(services: Dependencies, { events, olde
   }
   const hasOlder = added.is_backfilling && (await backfillDailyUsage(database, olderRuns));
   return hasOlder || added.events === events;
+}
+
+const MICRODOLLARS = 1e6;
+
+/**
+ * Counts runs that have ended, their attempts and what they wasted. The position in the event log advances before
+ * this, so no run is counted twice; those of a process that dies in between are not counted.
+ */
+async function countEndedRuns(
+  { database, metrics, log }: Pick<Runtime, "metrics" | "log"> & { database: Database },
+  runIds: string[],
+): Promise<void> {
+  if (!metrics.isEnabled || runIds.length === 0) return;
+  try {
+    const { runs, attempts, wasted } = await readEndFigures(database, runIds);
+    for (const { operation, status, error_code, count } of runs)
+      metrics.count("gesso.runs.ended", { operation, status, error_code }, count);
+    for (const { provider, outcome, count } of attempts)
+      metrics.count("gesso.attempts.ended", { provider, outcome }, count);
+    if (wasted > 0) metrics.count("gesso.money.wasted", {}, wasted / MICRODOLLARS);
+  } catch (thrown) {
+    // Figures must not stop the sums of usage.
+    log.warn({ runs: runIds.length, err: thrown }, "counting ended runs failed");
+  }
 }
