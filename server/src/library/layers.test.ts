@@ -7,7 +7,7 @@ import { startTestDatabase, type TestDatabase } from "../../test/support/test-da
 import type { Job } from "../contract/operation.ts";
 import { Layers } from "../contract/schemas/library.ts";
 import { insertSourceAsset } from "../db/files/assets.ts";
-import { COMPLETED_PLAN } from "../db/runs/completed-plan.ts";
+import { COMPLETED_PLAN } from "../db/runs/end-sql.ts";
 import { findRun } from "../db/runs/runs.ts";
 import type { StoredAsset, StoredRunResult } from "../db/typed-columns.ts";
 import { createAssetUrlSigner } from "../files/storage/asset-urls.ts";

@@ -1,4 +1,5 @@
 // Tenants, for the operator. Nothing here is scoped by tenant: callers have the operator's scope.
+import type { TenantProvenance } from "../../contract/schemas/access.ts";
 import type { JsonObject } from "../../contract/schemas/run.ts";
 import type { Database } from "../connect.ts";
 import {
@@ -158,4 +159,15 @@ export async function updateTenantRow(
     change: { ...change, by_tenant: actor.tenant_id },
   });
   return row;
+}
+
+const FIND_PROVENANCE = statement(
+  "tenants.find_provenance",
+  "select provenance from tenants where tenant_id = :tenant_id",
+);
+
+/** The provenance settings of a tenant, for workers. Undefined if the tenant has no settings of its own. */
+export async function findTenantProvenance(db: Database, tenantId: string): Promise<TenantProvenance | undefined> {
+  const [row] = await db.execute(FIND_PROVENANCE, { tenant_id: tenantId });
+  return (row?.provenance as TenantProvenance | null | undefined) ?? undefined;
 }

@@ -139,3 +139,28 @@ export const receiveCallback = (
   pollSeconds: number,
 ): Promise<ReceivedCallback | undefined> =>
   receive(db, { run_id, request_index, attempt_number, provider, ticket, poll_seconds: pollSeconds });
+
+const SAVE_OUTCOME = statement(
+  "reported_outcomes.save",
+  `with reported as (
+     update attempts set ticket = ticket || :outcome
+     where run_id = :run_id and request_index = :request_index and attempt_number = :attempt_number
+       and state = 'submitted' and ticket @> :ticket
+     returning ticket
+   )
+   update open_requests set ticket = reported.ticket
+   from reported where run_id = :run_id and request_index = :request_index and attempt_number = :attempt_number`,
+);
+
+/**
+ * Adds to the ticket an outcome that the provider reports only in its callback, so that it survives the process that
+ * received the callback. Not fenced by the epoch, because it is a fact about the provider. Does nothing if the attempt
+ * has ended, or if the callback is about another job.
+ */
+export async function saveReportedOutcome(
+  db: Database,
+  { run_id, request_index, attempt_number }: AttemptRef,
+  { ticket, outcome }: { ticket: JsonObject; outcome: JsonObject },
+): Promise<void> {
+  await db.execute(SAVE_OUTCOME, { run_id, request_index, attempt_number, ticket, outcome });
+}

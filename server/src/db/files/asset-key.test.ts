@@ -10,8 +10,7 @@ import { insertUploadRun } from "../runs/insert-upload.ts";
 import { tombstoneRun } from "../runs/runs.ts";
 import { insertStagedRun, sweepStagedRows } from "../runs/staged-runs.ts";
 import { readSnapshot } from "../snapshot.ts";
-import { findAsset, findAssets, insertSourceAsset, insertStagedAsset } from "./assets.ts";
-import { insertProvenanceManifest } from "./provenance-manifests.ts";
+import { findAsset, findAssets, insertProvenanceManifest, insertSourceAsset, insertStagedAsset } from "./assets.ts";
 import { expireAssets, listReferencedKeys } from "./retention.ts";
 
 const SHA256 = "0123456789abcdef".repeat(4);

@@ -2,7 +2,6 @@
 // system and for queued runs that their caller cancels.
 import { SET_LAST_EVENT_XACT } from "../event-log.ts";
 import { canceledCostSql, insertSettlementSql, wastedAmountSql } from "../money/ledger.ts";
-import { COMPLETED_PLAN } from "./completed-plan.ts";
 
 /** What ends a run, beside the columns of the deleted row of `open_runs`. Null: none. */
 export const END_COLUMNS = [
@@ -64,3 +63,24 @@ export const endDeletedRunsSql = ({ isAsked }: { isAsked: string }) => `billed a
       from settlement order by tenant_id, budget_holders, run_id
     ) as ordered
   )`;
+
+/**
+ * Parameters of provider requests. The inputs of the run have them as the caller sent them, `attempts.request` as the
+ * provider got them, and `attempts.price` has the accepted price of the selected offer.
+ */
+const REQUEST_PARAMETERS = [
+  ...["prompt", "negative_prompt", "width", "height", "aspect_ratio", "seed", "count", "request_count", "routing"],
+  ...["defaulted", "is_strict", "source_size", "prices", "model_run"],
+];
+
+/**
+ * SQL expression of what the plan of a run keeps when the run completes, which only layers and trees read: tasks,
+ * options and sources of all jobs. A plan of one job without sources says nothing to them and becomes empty, as that of
+ * an upload.
+ */
+export const COMPLETED_PLAN = `case
+       when jsonb_array_length(runs.plan) = 1 and not runs.plan -> 0 ?| '{images,mask,masks}' then '[]'
+       else coalesce((
+         select jsonb_agg(job - '{${REQUEST_PARAMETERS.join(",")}}'::text[] order by job_index)
+         from jsonb_array_elements(runs.plan) with ordinality as jobs (job, job_index)), '[]')
+     end`;

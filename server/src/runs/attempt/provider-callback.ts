@@ -3,8 +3,7 @@
 // A notification over an open connection only records progress and wakes the run.
 import type { AttemptRef } from "../../db/attempts/attempts.ts";
 import { expectResumption, findRequestByTicket } from "../../db/attempts/open-requests.ts";
-import { saveReportedOutcome } from "../../db/attempts/reported-outcomes.ts";
-import { receiveCallback } from "../../db/attempts/tickets.ts";
+import { receiveCallback, saveReportedOutcome } from "../../db/attempts/tickets.ts";
 import { recordProgress } from "../../db/runs/open-runs.ts";
 import { listRunTraces } from "../../db/runs/run-traces.ts";
 import { Fault } from "../../faults/faults.ts";

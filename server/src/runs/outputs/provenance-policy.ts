@@ -1,7 +1,7 @@
 // Whether the outputs of a tenant are marked or signed: the tenant's own setting, or the installation's. It is cached
 // for some seconds, so a run costs no query.
 import { createExpiringCache } from "../../access/expiring-cache.ts";
-import { findTenantProvenance } from "../../db/access/tenant-provenance.ts";
+import { findTenantProvenance } from "../../db/access/tenants.ts";
 import type { Database } from "../../db/connect.ts";
 import type { ProvenanceMode } from "../../files/provenance/settings.ts";
 import type { Clock } from "../../runtime/clock.ts";

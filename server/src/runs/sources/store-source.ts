@@ -3,7 +3,7 @@
 // that takes it, is stored as it is.
 import { createHash } from "node:crypto";
 import type { Database } from "../../db/connect.ts";
-import { insertProvenanceManifest } from "../../db/files/provenance-manifests.ts";
+import { insertProvenanceManifest } from "../../db/files/assets.ts";
 import { detectMediaType, HEAD_BYTES } from "../../files/formats/detect-media-type.ts";
 import { detectType } from "../../files/formats/detect-type.ts";
 import type { NormalizedImage } from "../../files/images/image-decoder.ts";

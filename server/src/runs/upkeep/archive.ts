@@ -9,11 +9,11 @@ import {
   listArchiveLines,
   listOpenArchiveBatches,
   listTenantsToArchive,
+  openAuditBatch,
   openRunBatch,
   removeArchivedRows,
   saveArchiveKey,
 } from "../../db/archive/archive-batches.ts";
-import { openAuditBatch } from "../../db/archive/audit-archive.ts";
 import type { Database } from "../../db/connect.ts";
 import { FIRST_ID } from "../../db/delete-batches.ts";
 import type { AssetStore } from "../../files/storage/asset-store.ts";

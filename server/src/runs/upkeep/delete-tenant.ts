@@ -15,14 +15,15 @@ import {
 import {
   addDeletedObjects,
   completeTenantDeletion,
+  countPendingCancellations,
   keepTenantSuspended,
+  listOpenRunsOfTenant,
   listOpenTenantDeletions,
   type OpenTenantDeletion,
   setTenantDeletionState,
 } from "../../db/access/tenant-deletions.ts";
 import type { Database } from "../../db/connect.ts";
 import { requestCancellation } from "../../db/runs/open-runs.ts";
-import { countPendingCancellations, listOpenRunsOfTenant } from "../../db/runs/tenant-open-runs.ts";
 import { Fault } from "../../faults/faults.ts";
 import type { AssetStore } from "../../files/storage/asset-store.ts";
 import type { ListedObject } from "../../files/storage/object-storage.ts";

@@ -7,7 +7,7 @@ import {
   announceArchiveKey,
   findArchiveFilesOfRun,
   replaceArchiveFile,
-} from "../../db/archive/erase-archived-run.ts";
+} from "../../db/archive/archive-files.ts";
 import type { Database } from "../../db/connect.ts";
 import type { RunRow } from "../../db/runs/runs.ts";
 import { Fault } from "../../faults/faults.ts";

@@ -1,6 +1,5 @@
 // What rows keep when their run ends: the plan of a completed run without parameters of provider requests, the whole
 // plan of any other run, and no lease.
-
 import { v7 } from "uuid";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { attemptOf, claimRun, jobFor } from "../../../test/support/step-fixtures.ts";
