@@ -5,7 +5,7 @@ import type { Job, Task } from "./operation.ts";
 /** Parameters of image.generate that set up the sampler of a diffusion model. */
 export const SAMPLING_PARAMETERS = ["steps", "guidance", "cfg_scale", "scheduler"] as const;
 /** Parameters of image.generate for one custom model or LoRA. */
-export const CUSTOM_MODEL_PARAMETERS = ["model_id", "strength_model", "model_weight"] as const;
+const CUSTOM_MODEL_PARAMETERS = ["model_id", "strength_model", "model_weight"] as const;
 /** Parameters of image.generate for models with one LoRA per phase of the sampling. */
 export const LORA_PAIR_PARAMETERS = [
   "lora_low_name",

@@ -5,7 +5,7 @@ import type { Asset } from "../provider.ts";
 import type { OfferSpec } from "../with-published-prices.ts";
 import { deferredImage, deferredImages, deferredInvertedMask } from "./deferred-values.ts";
 import { commonFields, falOffer, hasImages, hasNoImages, option } from "./fields.ts";
-import { NANO_RATIOS } from "./generate-offers.ts";
+import { NANO_RATIOS } from "./rows.ts";
 
 const PRESETS: Record<string, string> = {
   "1:1": "square_hd",

@@ -2,39 +2,26 @@
 // as deferred values and stay pure functions of the job.
 
 import type { JsonObject } from "../../contract/schemas/run.ts";
-import type { PixelTask } from "../../files/images/pixel-tasks.ts";
+import { convertedMask, type PlacedFile } from "../offer-row.ts";
 import type { Asset } from "../provider.ts";
 import type { FalEnv } from "./settings.ts";
-
-/** An image to send. A stored image also has a URL. With `pixelTask`, the bytes are converted before they are sent. */
-export type SendableImage = {
-  media_type: string;
-  bytes(): Promise<Uint8Array>;
-  url?(): Promise<string>;
-  pixelTask?: PixelTask;
-};
 
 /** What deferred values are resolved with. */
 export type DeferredContext = {
   env: FalEnv;
-  place(image: SendableImage): Promise<string>;
+  place(image: PlacedFile): Promise<string>;
   lora(name: string): string;
 };
 type DeferredValue = (context: DeferredContext) => unknown;
 
-const PNG = "image/png";
-
 export const deferredImage =
-  (asset: SendableImage | undefined): DeferredValue =>
+  (asset: PlacedFile | undefined): DeferredValue =>
   ({ place }) =>
     asset && place(asset);
-export const deferredImages = (assets: readonly SendableImage[] = []): DeferredValue[] => assets.map(deferredImage);
+export const deferredImages = (assets: readonly PlacedFile[] = []): DeferredValue[] => assets.map(deferredImage);
 
 export const deferredInvertedMask = (mask: Asset | undefined): DeferredValue =>
-  deferredImage(mask && { media_type: PNG, bytes: mask.bytes, pixelTask: { name: "invert-mask" } });
-
-export const deferredTransparentMask = (mask: Asset | undefined): DeferredValue =>
-  deferredImage(mask && { media_type: PNG, bytes: mask.bytes, pixelTask: { name: "white-transparent-mask" } });
+  deferredImage(mask && convertedMask(mask, "inverted"));
 
 export const lora =
   (name: unknown): DeferredValue =>

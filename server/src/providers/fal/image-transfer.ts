@@ -4,8 +4,9 @@ import { z } from "zod";
 import { extensionOf } from "../../files/formats/detect-media-type.ts";
 import { callProvider, modelUnavailable, providerFault, readProviderFailure } from "../call-provider.ts";
 import { convertImage } from "../convert-image.ts";
+import type { PlacedFile } from "../offer-row.ts";
 import type { ProviderContext } from "../provider.ts";
-import type { DeferredContext, SendableImage } from "./deferred-values.ts";
+import type { DeferredContext } from "./deferred-values.ts";
 import { authorizationHeader, baseOrigins, type FalEnv, UPLOAD_RETENTION_HEADERS } from "./settings.ts";
 
 /** Maximum total size of inline images in a request, before base64. */
@@ -26,11 +27,7 @@ export const createDeferredContext = (context: ProviderContext<FalEnv>, count: n
   },
 });
 
-async function toImageUrl(
-  image: SendableImage,
-  context: ProviderContext<FalEnv>,
-  inlineBytes: number,
-): Promise<string> {
+async function toImageUrl(image: PlacedFile, context: ProviderContext<FalEnv>, inlineBytes: number): Promise<string> {
   // A video can be too large for the memory.
   if (image.url && context.isPublicUrlReachable && !image.media_type.startsWith("image/")) return image.url();
   const stored = await image.bytes();

@@ -1,26 +1,36 @@
 // The offers of fal, one per endpoint. If two offers have the same task and model, `supports` decides which one gets a
-// job. Field names differ between endpoints, so each offer builds its own body.
+// job. Most are rows (rows.ts); those whose body is more than names and constants build it here.
 import type { Job } from "../../contract/operation.ts";
 import { buildInstruction, ENHANCE_PARAMETERS } from "../language/language-tasks.ts";
+import { maskedFirst, offerFromRow } from "../offer-row.ts";
 import { adaptedBy, declareParameters } from "../parameter-support.ts";
 import type { Asset, Offer } from "../provider.ts";
 import { withPublishedPrices } from "../with-published-prices.ts";
 import { characterOffers } from "./character-offers.ts";
-import { deferredImage, setting } from "./deferred-values.ts";
-import { editOffers } from "./edit-offers.ts";
-import { falOffer, option } from "./fields.ts";
-import { generateOffers } from "./generate-offers.ts";
+import { deferredImage, deferredImages, lora, setting } from "./deferred-values.ts";
+import { commonFields, FAL_RECOVERY, falOffer, option } from "./fields.ts";
+import { falRows, NANO_RATIOS } from "./rows.ts";
 
 const wantsSeveral = (options: Job["options"]) => options?.multiple === true;
 const MAX_MASKS = 10;
-const SEGMENT = { task: "image.segment", model: "segment-default", equivalence: "text-segmentation" } as const;
+/** The model has no mask field, but understands a mask as an additional image. */
+const MASK_INSTRUCTION = "The last image is a mask: change only what is white in it, and leave all else as it is.";
+/** Margin around the removed object in pixels, which includes the start of its shadow. */
+const WITH_SHADOW = 40;
 
-const visionOffers = [
+const removalPrompt = (job: Job<Asset>) =>
+  [job.prompt, option(job, "multiple") && "all of them", option(job, "remove_shadow") && "and the shadow"]
+    .filter(Boolean)
+    .join(", ");
+
+const imageOffers = [
   falOffer({
-    ...SEGMENT,
+    task: "image.segment",
+    model: "segment-default",
     upstreamModel: "fal-ai/sam-3/image",
     preference: 40,
     latency: "quick",
+    equivalence: "text-segmentation",
     limits: { images: 1, mask: false },
     parameters: declareParameters("image.segment", { honours: ["prompt", "images", "count", "multiple"] }),
     // The endpoint needs an explicit prompt and an explicit request for masks; its defaults are example values.
@@ -35,66 +45,56 @@ const visionOffers = [
     }),
   }),
   falOffer({
-    ...SEGMENT,
-    upstreamModel: "fal-ai/evf-sam",
+    task: "image.edit",
+    model: "gemini-2.5",
+    upstreamModel: "fal-ai/nano-banana-2/edit",
     preference: 50,
-    latency: "quick",
-    limits: { count: 1, images: 1, mask: false },
-    parameters: declareParameters("image.segment", { honours: ["prompt", "images", "count"], excludes: ["multiple"] }),
-    supports: ({ options }) => !wantsSeveral(options),
-    body: (job) => ({ image_url: deferredImage(job.images?.[0]), prompt: job.prompt ?? "", mask_only: true }),
-  }),
-  falOffer({
-    task: "image.remove-background",
-    model: "remove-background-default",
-    upstreamModel: "fal-ai/birefnet/v2",
-    preference: 40,
-    latency: "quick",
-    equivalence: "remove-background",
-    limits: { count: 1, images: 1, mask: false },
-    parameters: declareParameters("image.remove-background", { honours: ["images"] }),
-    body: (job) => ({ image_url: deferredImage(job.images?.[0]), model: "General Use (Heavy)", output_format: "png" }),
-  }),
-  falOffer({
-    task: "image.upscale",
-    model: "upscale-default",
-    upstreamModel: "fal-ai/esrgan",
-    preference: 40,
-    latency: "quick",
-    equivalence: "upscale",
-    limits: { count: 1, images: 1, mask: false },
-    parameters: declareParameters("image.upscale", { honours: ["images", "factor"] }),
-    body: (job) => ({ image_url: deferredImage(job.images?.[0]), scale: option(job, "factor"), output_format: "png" }),
-  }),
-];
-
-const textOffers = [
-  falOffer({
-    task: "image.describe",
-    model: "describe-default",
-    upstreamModel: "fal-ai/moondream3-preview/caption",
-    preference: 60,
-    latency: "quick",
-    equivalence: "describe",
-    limits: { images: 1, mask: false },
-    parameters: declareParameters("image.describe", { honours: ["images", "detail"], ignores: ["language"] }),
-    body: (job) => ({ image_url: deferredImage(job.images?.[0]), length: option(job, "detail") }),
-  }),
-  falOffer({
-    task: "prompt.enhance",
-    model: "enhance-default",
-    upstreamModel: "openrouter/router",
-    preference: 60,
-    latency: "quick",
-    equivalence: "enhance",
-    parameters: ENHANCE_PARAMETERS,
+    equivalence: "nano-banana",
+    limits: { ratios: NANO_RATIOS, count: 4, images: 13, mask: true },
+    parameters: declareParameters("image.edit", {
+      honours: ["prompt", "images", "mask", "aspect_ratio", "seed", "count"],
+    }),
     body: (job) => ({
-      model: setting("FAL_TEXT_MODEL"),
-      prompt: job.prompt,
-      system_prompt: buildInstruction(job).instruction,
+      ...commonFields(job),
+      aspect_ratio: job.aspect_ratio,
+      ...(job.mask && { prompt: `${job.prompt}\n${MASK_INSTRUCTION}` }),
+      image_urls: deferredImages([...maskedFirst(job), ...(job.mask ? [job.mask] : [])]),
+    }),
+  }),
+  falOffer({
+    task: "image.remove",
+    model: "remove-default",
+    upstreamModel: "fal-ai/object-removal",
+    preference: 40,
+    equivalence: "object-removal",
+    limits: { count: 1, images: 1, mask: false },
+    parameters: declareParameters("image.remove", {
+      honours: ["prompt", "images", "remove_shadow", "multiple"],
+      excludes: ["mask"],
+    }),
+    supports: ({ mask }) => mask === undefined,
+    body: (job) => ({
+      image_url: deferredImage(job.images?.[0]),
+      prompt: removalPrompt(job),
+      ...(option(job, "remove_shadow") === true && { mask_expansion: WITH_SHADOW }),
     }),
   }),
 ];
+
+const enhanceOffer = falOffer({
+  task: "prompt.enhance",
+  model: "enhance-default",
+  upstreamModel: "openrouter/router",
+  preference: 60,
+  latency: "quick",
+  equivalence: "enhance",
+  parameters: ENHANCE_PARAMETERS,
+  body: (job) => ({
+    model: setting("FAL_TEXT_MODEL"),
+    prompt: job.prompt,
+    system_prompt: buildInstruction(job).instruction,
+  }),
+});
 
 const FRAMES = { least: 17, most: 161 };
 const SPEED = { least: 4, usual: 24, most: 60 };
@@ -140,11 +140,12 @@ const videoOffer = falOffer({
   }),
 });
 
+const NOTATION = { recovery: FAL_RECOVERY, place: deferredImage, lora } as const;
+
 export const falOffers: Offer[] = withPublishedPrices("fal", [
-  ...generateOffers,
-  ...editOffers,
+  ...falRows.map((row) => offerFromRow(row, NOTATION)),
+  ...imageOffers,
   ...characterOffers,
-  ...visionOffers,
-  ...textOffers,
+  enhanceOffer,
   videoOffer,
 ]);

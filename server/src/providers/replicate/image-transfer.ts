@@ -1,22 +1,18 @@
 // Sends images and other files to Replicate: inline if they are small, otherwise by URL.
 import { z } from "zod";
 import type { JsonObject } from "../../contract/schemas/run.ts";
-import type { PixelTask } from "../../files/images/pixel-tasks.ts";
 import { callProvider } from "../call-provider.ts";
 import { convertImage } from "../convert-image.ts";
-import type { Asset } from "../provider.ts";
+import type { PlacedFile } from "../offer-row.ts";
 import { type ReplicateContext, replicateApi, replicateUrl } from "./api.ts";
-
-/** A stored image or one derived from it. With `pixelTask`, the bytes are converted before they are sent. */
-export type ReplicateImage = Pick<Asset, "media_type" | "bytes"> & { url?: Asset["url"]; pixelTask?: PixelTask };
 
 const File = z.object({ urls: z.object({ get: z.url() }) });
 
 /** Maximum total size of inline images; callbacks repeat the whole input. */
 const INLINE_BYTES = 256 * 1024;
 
-const isImage = (value: unknown): value is ReplicateImage =>
-  typeof value === "object" && value !== null && typeof (value as ReplicateImage).bytes === "function";
+const isImage = (value: unknown): value is PlacedFile =>
+  typeof value === "object" && value !== null && typeof (value as PlacedFile).bytes === "function";
 
 /** The input with a URL or data URL in place of every image. */
 export async function embedImages(input: JsonObject, context: ReplicateContext): Promise<JsonObject> {
@@ -40,7 +36,7 @@ const countImages = (value: unknown): number =>
       ? Object.values(value).reduce<number>((sum, each) => sum + countImages(each), 0)
       : 0;
 
-async function embedImage(image: ReplicateImage, inlineBytes: number, context: ReplicateContext): Promise<string> {
+async function embedImage(image: PlacedFile, inlineBytes: number, context: ReplicateContext): Promise<string> {
   // A video can be too large for the memory.
   if (image.url && context.isPublicUrlReachable && !image.media_type.startsWith("image/")) return image.url();
   const stored = await image.bytes();
