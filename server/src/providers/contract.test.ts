@@ -13,6 +13,7 @@ import { createManualClock } from "../../test/support/manual-clock.ts";
 import { listModelChoices } from "../../test/support/operation-inputs.ts";
 import { builtInModelFacts } from "../../test/support/operation-plans.ts";
 import { until } from "../../test/support/until.ts";
+import { createExchangeChecker } from "../../test/vendor-contracts/check-exchange.ts";
 import { modelIds } from "../contract/models.ts";
 import { parseInput } from "../contract/parse.ts";
 import { Fault } from "../faults/faults.ts";
@@ -133,6 +134,8 @@ describe.concurrent.each(fakeVendors.map((kit) => [kit.id, kit] as const))("%s",
   let fakeVendor: FakeVendor;
   let receiver: CallbackReceiver;
   let sent: { url: string; words: string }[] = [];
+  const checker = createExchangeChecker(id);
+  const contractProblems: string[] = [];
   const off = { answerMs: 0, workMs: 30, refuse: undefined, drop: undefined, hang: undefined };
 
   beforeAll(async () => {
@@ -148,6 +151,7 @@ describe.concurrent.each(fakeVendors.map((kit) => [kit.id, kit] as const))("%s",
     Object.assign(fakeVendor.switches, off, { outcome: "done", result: "whole", callbacks: "once", retired: [] });
     fakeVendor.invalidRequests.length = 0;
     sent = [];
+    expect(contractProblems.splice(0)).toEqual([]);
   });
 
   let number = 0;
@@ -160,6 +164,7 @@ describe.concurrent.each(fakeVendors.map((kit) => [kit.id, kit] as const))("%s",
       timeoutSeconds: SECONDS,
       ...more,
     });
+    const send = checker.watch(made.send, contractProblems);
     return {
       ...made,
       send: (url, request) => {
@@ -167,7 +172,7 @@ describe.concurrent.each(fakeVendors.map((kit) => [kit.id, kit] as const))("%s",
           url,
           words: JSON.stringify([url, request.headers, typeof request.body === "string" ? request.body : ""]),
         });
-        return made.send(url, request);
+        return send(url, request);
       },
     };
   };

@@ -10,6 +10,7 @@ import { createFakeProviderContext } from "../../test/fake-vendors/provider-cont
 import { createLocalSample, installFakeModels } from "../../test/providers/local-samples.ts";
 import { type CellState, checkOffer, type SubmitAndRecord, stateOf } from "../../test/providers/parameter-matrix.ts";
 import { leavesOf, recordBodies } from "../../test/providers/recorded-requests.ts";
+import { createExchangeChecker } from "../../test/vendor-contracts/check-exchange.ts";
 import { TASK_PARAMETERS } from "../contract/task-parameters.ts";
 import { providers } from "./all.ts";
 import { adaptedBy, HONOURED, within } from "./parameter-support.ts";
@@ -19,10 +20,15 @@ const nameOf = ({ task, model, upstreamModel }: Offer) => `${task} ${model} ${up
 const findProvider = (id: string) => providers.find((provider) => provider.id === id)!;
 const counts = new Map<CellState, number>();
 let offerCount = 0;
+const typed = new Map<string, { offers: number; cells: number }>();
 
 /** Counts every cell of an offer, after all of them were checked. */
-function countCells(offer: Offer): void {
+function countCells(offer: Offer, provider?: string): void {
   offerCount += 1;
+  const checked = typed.get(provider ?? "") ?? { offers: 0, cells: 0 };
+  checked.offers += 1;
+  checked.cells += TASK_PARAMETERS[offer.task].length;
+  if (provider) typed.set(provider, checked);
   for (const name of TASK_PARAMETERS[offer.task]) {
     const state = stateOf(offer, name);
     counts.set(state, (counts.get(state) ?? 0) + 1);
@@ -33,6 +39,11 @@ afterAll(() => {
   const sum = [...counts.values()].reduce((total, count) => total + count, 0);
   const parts = [...counts].map(([state, count]) => `${count} ${state}`);
   console.log(`${offerCount} offers, ${sum} cells: ${parts.join(", ")}`);
+  for (const [id, { offers, cells }] of typed) {
+    const { counts, isChecked } = checkerOf(id);
+    const judged = isChecked ? `${counts.requests} requests, ${counts.responses} responses by its types` : "no types";
+    console.log(`${id}: ${offers} offers, ${cells} cells, ${judged}`);
+  }
 });
 
 it("every provider has a part of this file", () => {
@@ -53,13 +64,24 @@ it("every offer decides about every parameter of its task, and about no other", 
 /** The key is the same for all requests, so that two requests differ only by the parameter. */
 const FIXED = { key: "01990c3e-2f00-7000-8000-6f0c1a2b3c4d.0.1", isPublicUrlReachable: true } as const;
 
+const checkers = new Map<string, ReturnType<typeof createExchangeChecker>>();
+/** What the packages of the vendors say about requests and responses. */
+function checkerOf(id: string) {
+  const checker = checkers.get(id) ?? createExchangeChecker(id);
+  checkers.set(id, checker);
+  return checker;
+}
+
 const submitToVendor =
   (provider: Provider, offer: Offer, vendor: FakeVendor, context: ProviderContext<unknown>): SubmitAndRecord =>
   async (job) => {
     const [accepted, invalid] = [vendor.ledger.length, vendor.invalidRequests.length];
-    const recorder = recordBodies(context);
+    const problems: string[] = [];
+    const send = checkerOf(provider.id).watch(context.send, problems);
+    const recorder = recordBodies({ ...context, send });
     const result = await provider.submit(job, offer, recorder.context);
     expect(vendor.invalidRequests.slice(invalid), nameOf(offer)).toEqual([]);
+    expect(problems).toEqual([]);
     expect(vendor.ledger.length - accepted, nameOf(offer)).toBe(1);
     return [
       ...(await leavesOf(vendor.ledger.at(-1)!.request, ".received")),
@@ -83,7 +105,7 @@ describe.each(fakeVendors.map((kit) => [kit.id, kit] as const))("%s", (id, kit) 
     "%s: the provider receives what the offer says",
     async (_, offer) => {
       expect(await checkOffer({ offer, submit: submitToVendor(provider, offer, vendor, context) })).toEqual([]);
-      countCells(offer);
+      countCells(offer, id);
     },
   );
 });

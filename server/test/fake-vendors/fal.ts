@@ -171,13 +171,7 @@ function openQueue(app: App, services: FakeVendorServices, { resultOf, own, stra
       services.sendCallback(job, webhook, (standing) => says(job, standing, { resultOf, own, strange }));
     const taken = await response;
     if (taken instanceof Response) return taken;
-    return context.json({
-      status: "IN_QUEUE",
-      queue_position: 0,
-      ...addresses(services, taken),
-      logs: null,
-      metrics: {},
-    });
+    return context.json({ status: "IN_QUEUE", queue_position: 0, ...addresses(services, taken) });
   });
 }
 
@@ -218,9 +212,9 @@ function openJobs(app: App, services: FakeVendorServices, resultOf: Queue["resul
     const standing = services.stateOf(job);
     const where = addresses(services, job);
     if (standing === "queued") return { status: "IN_QUEUE", queue_position: 0, ...where };
-    if (standing === "running") return { status: "IN_PROGRESS", logs: null, ...where };
+    if (standing === "running") return { status: "IN_PROGRESS", logs: [], ...where };
     const error = standing === "canceled" ? { error: "Request was cancelled", error_type: "cancelled" } : {};
-    return { status: "COMPLETED", logs: null, metrics: { inference_time: 0.05 }, ...error, ...where };
+    return { status: "COMPLETED", logs: [], metrics: { inference_time: 0.05 }, ...error, ...where };
   };
 
   app.use(`${base}/*`, async (context, next) => refusal(context, services) ?? next());

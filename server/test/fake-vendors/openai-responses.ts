@@ -78,6 +78,7 @@ function renderResponse(job: VendorJob, standing: VendorJobState) {
   return {
     id: job.id,
     object: "response",
+    access_programs: null,
     created_at: Math.floor(job.acceptedAt / 1000),
     status: status ?? "completed",
     model: job.model,

@@ -227,12 +227,15 @@ function createReplicate(services: FakeVendorServices, shows: WebhookMode) {
     if (published) return context.json(published);
     if (!model) return context.json(problem(404), 404);
     const schema = { components: { schemas: { Input: z.toJSONSchema(model.input) } } };
+    const version = { created_at: "2026-01-01T00:00:00Z", cog_version: "0.16.0" };
     return context.json({
       owner,
       name,
       visibility: "public",
       is_official: !model.byVersion,
-      latest_version: { id: model.byVersion ?? "hidden", openapi_schema: schema },
+      url: `https://replicate.com/${owner}/${name}`,
+      run_count: 1,
+      latest_version: { ...version, id: model.byVersion ?? "hidden", openapi_schema: schema },
     });
   });
   app.post("/v1/files", async (context) => {

@@ -120,6 +120,22 @@ async function images(endpoint: string, input: Input, dependencies: ResultDepend
 }
 
 const ONE_IMAGE = ["fal-ai/bria/eraser", "fal-ai/wan/v2.2-a14b/text-to-image/lora"];
+/** The results of these models have nothing beside the images, or only a description or a seed. */
+const BARE = /^fal-ai\/(gpt-image|object-removal|luma-photon)/;
+const SEEDED = /^fal-ai\/ideogram/;
+const DESCRIBED = /^fal-ai\/(nano-banana|imagen4)/;
+const MEASURED = /^fal-ai\/(flux|qwen)/;
+
+const sideOf = (image: Record<string, unknown>, names: string[]) =>
+  Object.fromEntries(Object.entries(image).filter(([name]) => names.includes(name)));
+
+/** These models say less about an image than others. */
+function reducedImage(endpoint: string, image: Record<string, unknown>) {
+  if (/^fal-ai\/flux-pro/.test(endpoint)) return sideOf(image, ["url", "width", "height", "content_type"]);
+  return /^fal-ai\/(wan|luma-photon|ideogram|evf-sam)/.test(endpoint)
+    ? sideOf(image, ["url", "content_type", "file_name", "file_size"])
+    : image;
+}
 
 /** The body of the result. */
 export async function renderResult(
@@ -131,10 +147,12 @@ export async function renderResult(
   if (endpoint === "openrouter/router") {
     const added = "in soft light";
     const response = { enhanced_prompt: `${input.prompt}, ${added}`, changes: [{ kind: "light", added }] };
-    return { output: JSON.stringify(response), usage: { total_tokens: 10 } };
+    return { output: JSON.stringify(response) };
   }
   if (endpoint === "fal-ai/moondream3-preview/caption") {
-    return { output: `A plain image, said in a ${input.length ?? "normal"} way.`, finish_reason: "stop" };
+    const output = `A plain image, said in a ${input.length ?? "normal"} way.`;
+    const times = { decode_time_ms: 5, prefill_time_ms: 2, ttft_ms: 3 };
+    return { output, finish_reason: "stop", usage_info: { input_tokens: 730, output_tokens: 12, ...times } };
   }
   if (endpoint.startsWith("fal-ai/wan/v2.2-5b")) {
     return {
@@ -144,16 +162,21 @@ export async function renderResult(
   }
   if (source && endpoint === "fal-ai/sam-3/image") return segment(input, source, dependencies);
   if (source && endpoint === "fal-ai/evf-sam") {
-    return { image: await fileOf(dependencies, (await found(source, "middle")).mask) };
+    const mask = await fileOf(dependencies, (await found(source, "middle")).mask);
+    return { image: reducedImage(endpoint, mask) };
   }
   if (source && endpoint === "fal-ai/birefnet/v2")
     return { image: await fileOf(dependencies, await withoutBackground(source)) };
   if (source && endpoint === "fal-ai/esrgan") {
     return { image: await fileOf(dependencies, await enlarge(source, Number(input.scale ?? 2))) };
   }
-  const made = await images(endpoint, input, dependencies);
-  if (ONE_IMAGE.includes(endpoint)) return { image: made[0], seed: 1 };
-  return { images: made, seed: input.seed ?? 1, prompt: input.prompt ?? "" };
+  const made = (await images(endpoint, input, dependencies)).map((image) => reducedImage(endpoint, image));
+  if (ONE_IMAGE.includes(endpoint)) return { image: made[0], ...(endpoint.includes("wan") && { seed: 1 }) };
+  if (SEEDED.test(endpoint)) return { images: made, seed: input.seed ?? 1 };
+  if (BARE.test(endpoint)) return { images: made };
+  if (DESCRIBED.test(endpoint)) return { images: made, description: "" };
+  const measured = MEASURED.test(endpoint) ? { timings: {}, has_nsfw_concepts: made.map(() => false) } : {};
+  return { images: made, seed: input.seed ?? 1, prompt: input.prompt ?? "", ...measured };
 }
 
 /** The black image that open models show where they do not want to. */
@@ -163,5 +186,5 @@ export const renderFlaggedResult = async (input: Input, dependencies: ResultDepe
     .toBuffer();
   const count = Number(input.num_images ?? 1);
   const files = await Promise.all(Array.from({ length: count }, () => fileOf(dependencies, black)));
-  return { images: files, has_nsfw_concepts: files.map(() => true), seed: 1, prompt: input.prompt };
+  return { images: files, has_nsfw_concepts: files.map(() => true), timings: {}, seed: 1, prompt: input.prompt };
 };
