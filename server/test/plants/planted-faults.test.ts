@@ -1,7 +1,9 @@
 // The planted faults fit the code as it is: a patch that no longer applies would plant nothing.
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { stripTypeScriptTypes } from "node:module";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { readPlantedFaults } from "./planted-faults.ts";
 import { REPOSITORY } from "./repository-copy.ts";
@@ -13,6 +15,21 @@ test("there are at least 33 planted faults", () => {
 test.each(readPlantedFaults())("the planted fault $name applies to the code", ({ file }) => {
   const check = ["apply", "--check", "--unidiff-zero", file];
   expect(() => execFileSync("git", check, { cwd: REPOSITORY, stdio: "pipe" })).not.toThrow();
+});
+
+test.each(readPlantedFaults())("the planted fault $name leaves code that can be read", ({ file, paths }) => {
+  const folder = mkdtempSync(join(tmpdir(), "gesso-planted-"));
+  try {
+    for (const path of paths) {
+      mkdirSync(dirname(join(folder, path)), { recursive: true });
+      cpSync(join(REPOSITORY, path), join(folder, path));
+    }
+    execFileSync("git", ["apply", "--unidiff-zero", file], { cwd: folder, stdio: "pipe" });
+    for (const path of paths.filter((each) => each.endsWith(".ts")))
+      expect(() => stripTypeScriptTypes(readFileSync(join(folder, path), "utf8"))).not.toThrow();
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });
 
 // Git inserts at the line that a hunk names, whatever is there.
