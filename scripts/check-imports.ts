@@ -58,7 +58,7 @@ const ALLOWED_IMPORTS: Record<string, string[]> = {
   // Providers push notifications over connections of `outbound`, which the engine gives to their adapters.
   engine: ["runs", "webhooks", "type contract", "type runtime", "type outbound", "db", "faults", "type observe"],
   // The doctor compares imported models with what their providers publish.
-  doctor: ["contract", "runtime", "providers", "db", "storage", "outbound", "images", "models"],
+  doctor: ["contract", "runtime", "prices", "providers", "db", "storage", "outbound", "images", "models"],
   // The OpenAI-compatible API translates model names and sizes, so `http` knows the list of models.
   http: [
     ...["contract", "runtime", "operations", "queries", "providers", "runs", "money", "library"],

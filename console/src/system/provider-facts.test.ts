@@ -11,7 +11,16 @@ import {
 } from "./provider-facts.ts";
 
 const reported = (changes: Partial<ReportedProvider>): ReportedProvider => ({
-  ...{ name: "fal", status: "pass", message: "The key works", fix: null, key: "works", known: 2, unasked: 0 },
+  ...{
+    name: "fal",
+    status: "pass",
+    message: "The key works",
+    fix: null,
+    key: "works",
+    known: 2,
+    unasked: 0,
+    prices: [],
+  },
   ...{ missing: [], open_until: null },
   ...changes,
 });

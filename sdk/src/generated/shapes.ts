@@ -1652,6 +1652,13 @@ export type SystemReport = {
       unasked: number;
       /** Upstream models that the provider does not have any more */
       missing: string[];
+      /** Models whose price for one unit, in US dollars, is another one at the provider (`there`) today */
+      prices: Array<{
+          as: string;
+          unit: string;
+          here: number;
+          there: number;
+        }>;
       /** Time until which Gesso sends no job to at least one model of it, after failures. null: not now */
       open_until: string | null;
     }>;

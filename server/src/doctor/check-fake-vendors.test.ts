@@ -36,6 +36,12 @@ describe.each(fakeVendors.map((kit) => [kit.id, kit] as const))("%s", (id, kit) 
         fakeVendor.switches.retired = [upstreamModel];
         expect(await examine(env)).toMatchObject({ status: "fail", missing: [{ as: upstreamModel }] });
       }
+      if (provider.readPrices) {
+        fakeVendor.switches.retired = [];
+        fakeVendor.switches.prices = { "fal-ai/flux/dev": { usd: 0.03, unit: "megapixels" } };
+        const prices = [{ as: "fal-ai/flux/dev", unit: "whole_megapixel", here: 0.025, there: 0.03 }];
+        expect(await examine(env)).toMatchObject({ status: "warn", prices });
+      }
       await fakeVendor.stopListening();
       expect(await examine(env)).toMatchObject({ status: "fail", key: "unknown" });
       expect(fakeVendor.ledger).toEqual([]);

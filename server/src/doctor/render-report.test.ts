@@ -4,7 +4,7 @@ import type { DoctorReport, ProviderCheck } from "./report.ts";
 
 const plain = (_: string, text: string) => text;
 const provider = (name: string, more: Partial<ProviderCheck>): ProviderCheck => ({
-  ...{ name, status: "pass", key: "works", message: "hello", known: 0, unasked: 0, missing: [] },
+  ...{ name, status: "pass", key: "works", message: "hello", known: 0, unasked: 0, missing: [], prices: [] },
   ...more,
 });
 
@@ -72,6 +72,19 @@ describe("the rendered report", () => {
     const colored = renderReport(REPORT, (status, text) => `<${status}>${text}</>`);
     expect(colored).toContain("<fail>✗</> openai");
     expect(colored.replace(/<[a-z/]*>/g, "")).toBe(renderReport(REPORT, plain));
+  });
+
+  it("shows prices that the provider has changed below its models", () => {
+    const prices = [{ as: "fal-ai/flux/dev", unit: "megapixel" as const, here: 0.025, there: 0.03 }];
+    const report: DoctorReport = {
+      ...{ ok: true, checks: [], unoffered: [] },
+      providers: [provider("fal", { status: "warn", known: 1, prices, fix: "set the prices" })],
+    };
+    expect(renderReport(report, plain).split("\n").slice(3, 6)).toEqual([
+      "  ! fal       works             1        ·        ·  hello",
+      "              ! fal-ai/flux/dev costs $0.03 per megapixel today; Gesso",
+      "              expects $0.025",
+    ]);
   });
 
   it("is short if all checks pass", () => {

@@ -1,4 +1,5 @@
 // Renders the report as text of at most 80 columns. Colors repeat what text and marks say, so they can be left out.
+import { UNIT_LABELS } from "../prices/price.ts";
 import type { CheckStatus, DoctorCheck, DoctorReport, ProviderCheck, UnofferedModel } from "./report.ts";
 
 export type Colorize = (status: CheckStatus | "head", text: string) => string;
@@ -81,12 +82,15 @@ function renderProviders(providers: ProviderCheck[], colorize: Colorize): string
 
 /** Text that does not fit beside the counts goes below them. */
 function notesBeside(
-  { message, fix, missing, name }: ProviderCheck,
+  { message, fix, missing, prices, name }: ProviderCheck,
   available: number,
 ): [aside: string, below: string[]] {
   const notFound = missing.map(({ as, models }) => `✗ upstream model ${as} not found (used by ${models.join(", ")})`);
   const width = WIDTH - 6 - Math.max(name.length, 12);
-  const rest = [...notFound, ...(fix ? [`→ ${fix}`] : [])].flatMap((note) => wrap(note, width));
+  const otherPrices = prices.map(
+    ({ as, unit, here, there }) => `! ${as} costs $${there} ${UNIT_LABELS[unit]} today; Gesso expects $${here}`,
+  );
+  const rest = [...notFound, ...otherPrices, ...(fix ? [`→ ${fix}`] : [])].flatMap((note) => wrap(note, width));
   return message.length <= available ? [message, rest] : ["", [...wrap(message, width), ...rest]];
 }
 

@@ -1,5 +1,6 @@
 // The report of `gesso doctor`, rendered as text or printed as JSON.
 import type { Task } from "../contract/operation.ts";
+import type { PriceUnit } from "../prices/price.ts";
 
 /** `skip`: there is nothing to check. This is not a failure. */
 export type CheckStatus = "pass" | "warn" | "fail" | "skip";
@@ -17,7 +18,12 @@ export type ProviderCheck = DoctorCheck & {
   known: number;
   unasked: number;
   missing: { as: string; models: string[] }[];
+  /** Models whose price is another one at the provider today. */
+  prices: OtherPrice[];
 };
+
+/** In US dollars for one unit. */
+export type OtherPrice = { as: string; unit: PriceUnit; here: number; there: number };
 
 /** A model that requests can name and no enabled provider offers. `by`: disabled providers that offer it. */
 export type UnofferedModel = { task: Task; model: string; by: string[] };

@@ -11,7 +11,14 @@ import { classifyInputError, classifyResultStatus, FalResult, toJobDone } from "
 import { authorizationHeader, baseOrigins, FalEnv, retentionHeaders } from "./fal/settings.ts";
 import { signedRequestId } from "./fal/signature.ts";
 import { placeFiles } from "./model-offer.ts";
-import { type Asset, defineProvider, type Offer, type ProviderContext, type Ticket } from "./provider.ts";
+import {
+  type Asset,
+  defineProvider,
+  type Offer,
+  type ProviderContext,
+  type Ticket,
+  type UpstreamPrice,
+} from "./provider.ts";
 
 /** The result of any model: its files are found by its schema. */
 const ModelResult = z.record(z.string(), z.unknown());
@@ -30,6 +37,11 @@ const JobFacts = z.object({
   task: z.enum([...falOffers.map(({ task }) => task), "model.run"]),
   width: z.string().regex(/^\d+$/).optional(),
   height: z.string().regex(/^\d+$/).optional(),
+});
+const Prices = z.object({
+  prices: z.array(
+    z.object({ endpoint_id: z.string(), unit_price: z.number(), unit: z.string(), currency: z.string() }),
+  ),
 });
 const Models = z.object({ models: z.array(z.object({ endpoint_id: z.string() })) });
 
@@ -121,7 +133,31 @@ export const fal = defineProvider<FalEnv>({
       missing,
     };
   },
+
+  async readPrices(offers, context) {
+    const names = [...new Set(offers.map(({ upstreamModel }) => upstreamModel))];
+    const prices: UpstreamPrice[] = [];
+    for (let at = 0; at < names.length; at += MAX_MODELS_PER_REQUEST)
+      prices.push(...(await readPrices(names.slice(at, at + MAX_MODELS_PER_REQUEST), context)));
+    return prices;
+  },
 });
+
+/** The account's own prices, discounts included. */
+async function readPrices(names: string[], context: ProviderContext<FalEnv>): Promise<UpstreamPrice[]> {
+  const { env } = context;
+  const query = new URLSearchParams({ endpoint_id: names.join(",") });
+  const { prices } = await callProvider(context, {
+    origin: env.FAL_API_URL,
+    url: `${env.FAL_API_URL}/v1/models/pricing?${query}`,
+    headers: authorizationHeader(env),
+    hasNoSideEffects: true,
+    reply: Prices,
+  });
+  return prices
+    .filter(({ currency }) => currency === "USD")
+    .map(({ endpoint_id, unit_price, unit }) => ({ upstreamModel: endpoint_id, usd: unit_price, unit }));
+}
 
 const countImages = ({ images = [], mask }: Job<Asset>) => images.length + (mask ? 1 : 0);
 

@@ -274,6 +274,8 @@ export type AnyModel<Env> = {
 };
 
 /** An adapter. `Env` is the type of its settings. */
+export type UpstreamPrice = { upstreamModel: string; usd: number; unit: string };
+
 export type Provider<Env = unknown> = {
   id: string;
   /** Absent for providers without an account: those that run inside Gesso. */
@@ -310,6 +312,8 @@ export type Provider<Env = unknown> = {
   cancel?(ticket: Ticket, context: ProviderContext<Env>): Promise<JobCancellation>;
   /** Checks, with free requests only, whether the key works and which upstream models the provider has. */
   probe?(offers: Offer[], context: ProviderContext<Env>): Promise<ProviderProbe>;
+  /** What models cost today, in US dollars and in the provider's own words for the unit. With free requests only. */
+  readPrices?(offers: Offer[], context: ProviderContext<Env>): Promise<UpstreamPrice[]>;
   /**
    * Subscribes to the provider's own notifications, such as a WebSocket. A notification only triggers a poll. One
    * process calls it at a time; it ends with the signal and is called again if it ends earlier.

@@ -29,6 +29,8 @@ export type FaultSwitches = {
   callbacks: "once" | "twice" | "early" | "forged" | "none";
   /** Models that are no longer known. */
   retired: string[];
+  /** What models cost today, by path, at vendors that say it: US dollars for a unit. */
+  prices: Record<string, { usd: number; unit: string }>;
   /** Models beside those that the fake was written for, by path: what the vendor publishes about them. */
   published: Record<string, unknown>;
 };
@@ -122,6 +124,7 @@ const NO_FAULTS: FaultSwitches = {
   callbacks: "once",
   retired: [],
   published: {},
+  prices: {},
 };
 
 const never = () => new Promise<never>(() => {});
@@ -144,7 +147,7 @@ function resetConnection(context: VendorContext): Promise<never> {
 export async function startFakeVendor(
   routes: (services: FakeVendorServices) => Hono<{ Bindings: HttpBindings }>,
 ): Promise<FakeVendor> {
-  const switches = { ...NO_FAULTS, published: {} };
+  const switches = { ...NO_FAULTS, published: {}, prices: {} };
   const ledger: VendorJob[] = [];
   const producedHashes = new Set<string>();
   const problems: string[] = [];

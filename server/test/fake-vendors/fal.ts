@@ -136,6 +136,17 @@ function openCatalogue(app: App, services: FakeVendorServices, key: KeyObject) {
     const models = known.map((endpoint_id) => ({ endpoint_id, metadata: { status: "active" } }));
     return context.json({ models, next_cursor: null, has_more: false });
   });
+  app.get("/v1/models/pricing", (context) => {
+    const refused = refusal(context, services);
+    if (refused) return refused;
+    const asked = context.req.query("endpoint_id")?.split(",") ?? [];
+    if (asked.length === 0 || asked.length > 50) return context.json({ error: "1 to 50 endpoints" }, 400);
+    const prices = asked.flatMap((endpoint_id) => {
+      const { usd, unit } = services.switches.prices[endpoint_id] ?? {};
+      return usd === undefined ? [] : [{ endpoint_id, unit_price: usd, unit, currency: "USD" }];
+    });
+    return context.json({ prices, next_cursor: null, has_more: false });
+  });
 }
 
 type Queue = { resultOf(job: VendorJob): Promise<Ended>; own: KeyObject; strange: KeyObject };

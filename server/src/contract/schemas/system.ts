@@ -25,6 +25,9 @@ export const SystemReport = z
           known: z.int().describe("Upstream models that the provider has"),
           unasked: z.int().describe("Upstream models that the provider cannot be asked about"),
           missing: z.array(z.string()).describe("Upstream models that the provider does not have any more"),
+          prices: z
+            .array(z.object({ as: z.string(), unit: z.string(), here: z.number(), there: z.number() }))
+            .describe("Models whose price for one unit, in US dollars, is another one at the provider (`there`) today"),
           open_until: z.iso
             .datetime()
             .nullable()
