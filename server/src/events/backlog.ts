@@ -1,21 +1,23 @@
 // The events that a new reader gets before live events: all events of a run, the latest event of each open run of a
 // tenant, or everything after the position where the reader left off.
-
-import type { EventFilter } from "../contract/schemas/events.ts";
+import type { EventFilter, EventPage } from "../contract/schemas/events.ts";
 import {
   type EventRow,
+  formatPosition,
   isPositionAfter,
   isPositionLost,
   type LogPosition,
   listLatestEventsOfOpenRuns,
   listRunEvents,
   listTenantEvents,
+  readLogHead,
 } from "../db/event-log.ts";
 import type { RunRow } from "../db/runs/runs.ts";
 import { Fault } from "../faults/faults.ts";
 import { buildEndEvent } from "../runs/show/render-event.ts";
 import { isRunOpen } from "../runs/show/render-run.ts";
-import type { EventServices, RenderedEvent } from "./log-tail.ts";
+import { type EventServices, type RenderedEvent, renderEvents } from "./log-tail.ts";
+import { eventFrame } from "./sse-frames.ts";
 
 /** `run` is set if the stream is of one run and ends with it. `services.database` is scoped to the caller. */
 export type EventQuery = {
@@ -79,4 +81,32 @@ async function* readBacklogPages(
     if (rows.length < PAGE_SIZE) return;
     position = rows.at(-1)!;
   }
+}
+
+/** One page of the event log as JSON, for clients that poll instead of holding a stream open. */
+export async function readEventPage(query: EventQuery): Promise<EventPage> {
+  await requireKnownPosition(query);
+  const head = await readLogHead(query.services.database);
+  const { events, last } = await firstMatchingPage(query, await readBacklog(query, head));
+  // After a snapshot of open runs the reader continues from now, not from the last event in the snapshot.
+  const isSnapshot = !query.after && !query.run && !query.filter.run_id;
+  const lastPosition = isSnapshot && !(last && isPositionAfter(last, head)) ? head : last;
+  return {
+    data: events.map(({ row, event }) => ({ id: formatPosition(row), ...event })),
+    last_id: lastPosition ? formatPosition(lastPosition) : null,
+  };
+}
+
+/** Skips pages without a matching event, because an empty response means the end of the log. */
+async function firstMatchingPage(
+  query: EventQuery,
+  pages: AsyncIterable<EventRow[]> | undefined,
+): Promise<{ events: RenderedEvent[]; last: LogPosition | undefined }> {
+  let last = query.after;
+  for await (const rows of pages ?? []) {
+    last = rows.at(-1) ?? last;
+    const events = (await renderEvents(query.services, rows, eventFrame)).filter((each) => isEventFor(query, each));
+    if (events.length > 0) return { events, last };
+  }
+  return { events: [], last };
 }

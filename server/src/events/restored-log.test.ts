@@ -6,7 +6,7 @@ import { startTestDatabase, type TestDatabase } from "../../test/support/test-da
 import { createTestRuntime } from "../../test/support/test-runtime.ts";
 import { type LogPosition, listEventsAfter, readLogHead, repairEventClock } from "../db/event-log.ts";
 import type { EventQuery } from "./backlog.ts";
-import { readEventPage } from "./event-page.ts";
+import { readEventPage } from "./backlog.ts";
 import { createEventStreams, EventStreamsEnv } from "./event-streams.ts";
 
 let database: TestDatabase;

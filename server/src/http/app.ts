@@ -17,14 +17,13 @@ import { respondWithFault } from "./error-response.ts";
 import { type HealthChecks, healthRoutes } from "./health.ts";
 import type { HttpServices } from "./http-services.ts";
 import { type McpOptions, mcpRoutes } from "./mcp/mcp-routes.ts";
+import { requestMetrics, requestTracing } from "./observe-requests.ts";
 import { openAiRoutes } from "./openai/openai-routes.ts";
 import { operationRoutes } from "./operation-routes.ts";
 import { errorPageRoutes } from "./pages/error-pages.ts";
 import { startPageRoutes } from "./pages/start-page.ts";
 import { type CallbackSigner, callbackRoutes } from "./provider-callbacks.ts";
 import type { HttpBindings } from "./read-request.ts";
-import { requestMetrics } from "./request-metrics.ts";
-import { requestTracing } from "./request-tracing.ts";
 import { webhookKeyRoutes } from "./webhook-keys.ts";
 
 export type HttpAppOptions = {

@@ -7,7 +7,7 @@ import type { EventFilter } from "../contract/schemas/events.ts";
 import type { Caller } from "../db/access/caller.ts";
 import type { LogPosition } from "../db/event-log.ts";
 import type { RunRow } from "../db/runs/runs.ts";
-import { readEventPage } from "../events/event-page.ts";
+import { readEventPage } from "../events/backlog.ts";
 import type { StreamConnection } from "../events/event-streams.ts";
 import { parseEventId } from "../events/sse-frames.ts";
 import { Fault } from "../faults/faults.ts";

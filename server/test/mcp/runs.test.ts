@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { decodeJwt, decodeProtectedHeader } from "jose";
 import { v7 } from "uuid";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { MAX_WAIT_SECONDS } from "../../src/http/mcp/tool-wait.ts";
+import { MAX_WAIT_SECONDS } from "../../src/http/mcp/call-tool.ts";
 import { AUDIENCE, type IdentityProvider, startIdentityProvider } from "../access/identity-provider.ts";
 import { newSigner, type Signer, signUnchecked } from "../corpora/tokens.ts";
 import { createHttpCaller, readSandboxLedger } from "../support/api-caller.ts";

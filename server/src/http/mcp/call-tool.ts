@@ -18,11 +18,10 @@ import { findTokenSpendLeft } from "../../money/usage.ts";
 import { findBestOffer } from "../../runs/offers/select-offer.ts";
 import { requireOwnRun } from "../../runs/show/own-run.ts";
 import type { HttpServices } from "../http-services.ts";
-import { type Call, type OperationRequest, perform, waitForRun } from "../pipeline.ts";
+import { type Call, type OperationRequest, perform, type Wait, waitForRun } from "../pipeline.ts";
 import type { CostConfirmation, ToolCallIdentity } from "./confirm-cost.ts";
 import { dollars, renderRunAnswer } from "./run-answer.ts";
 import { checkArguments, type IsOffered, type Tool, type ToolAnswer, type ToolTranslation } from "./tool.ts";
-import { toolWait } from "./tool-wait.ts";
 import { callOperationTool } from "./tools/call-operation.ts";
 import { findTool } from "./tools/index.ts";
 
@@ -147,4 +146,32 @@ async function renderFault(services: McpServices, { caller, requestId }: Call, f
     ...(fault.status >= 500 ? [`Request ID: ${requestId}`] : []),
   ];
   return { content: [{ type: "text" as const, text: lines.join("\n") }], isError: true };
+}
+
+/**
+ * How long a tool call waits for its run, and the progress that it reports meanwhile if the client asked for it.
+ * Clients give up after 60 s or later.
+ */
+export const MAX_WAIT_SECONDS = 45;
+/** Progress must rise with every notification, also if a provider reports none. */
+const LEAST_STEP = 0.001;
+
+function toolWait({ runs }: Pick<HttpServices, "runs">, context: ServerContext): Wait {
+  const seconds = Math.min(MAX_WAIT_SECONDS, runs.settings.timeouts.syncSeconds);
+  if (context.mcpReq._meta?.progressToken === undefined) return { seconds };
+  let progress = 0;
+  return {
+    seconds,
+    async onProgress(run) {
+      progress = Math.max(progress + LEAST_STEP, Math.min(run.progress, 1));
+      await reportProgress(context, run, progress);
+    },
+  };
+}
+
+async function reportProgress({ mcpReq }: ServerContext, run: RunRow, progress: number): Promise<void> {
+  const message = run.status === "queued" ? "queued" : (run.phase ?? run.status);
+  const params = { progressToken: mcpReq._meta!.progressToken!, progress, total: 1, message };
+  // A client that is gone is noticed by the signal.
+  await mcpReq.notify({ method: "notifications/progress", params }).catch(() => {});
 }

@@ -1,5 +1,6 @@
 // Parses the body of an OpenAI client: JSON or a form, with images as files, data URLs or URLs. An invalid body is
 // refused with all its errors, each at the name that the client used. Fields that are not known here are kept apart.
+import { createHash } from "node:crypto";
 import { z } from "zod";
 import { type FilePart, isFilePart } from "../../contract/files.ts";
 import { describeZodIssue } from "../../contract/issue-messages.ts";
@@ -110,3 +111,22 @@ export const issueAt = (field: string, code: string, message: string): Validatio
   code,
   message,
 });
+
+/** Longer texts, such as images in base64, are replaced by their digest. */
+const MAX_TEXT = 1024;
+
+/**
+ * What identifies the request of a client: its path and fields, with the digests of its files. Two requests with
+ * equal content can be one that the client sent twice.
+ */
+export const contentOf = (endpoint: string, raw: JsonObject): JsonObject => ({ endpoint, body: digest(raw) });
+
+/** The name of a file is left out: some clients make a new one for each request. */
+function digest(value: unknown): unknown {
+  if (isFilePart(value)) return { sha256: value.sha256 };
+  if (typeof value === "string")
+    return value.length > MAX_TEXT ? { sha256: createHash("sha256").update(value).digest("hex") } : value;
+  if (Array.isArray(value)) return value.map(digest);
+  if (value === null || typeof value !== "object") return value;
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, digest(each)]));
+}

@@ -1,7 +1,10 @@
 // OpenAI's image API as a dialect of the pipeline: translates the request of a client to an operation, waits for the
 // run and responds with its images, never with an open run.
+import { readFile } from "node:fs/promises";
 import { ReadableStream } from "node:stream/web";
 import type { Context } from "hono";
+import { isFilePart } from "../../contract/files.ts";
+import { decodeInlineImage } from "../../contract/image-fields.ts";
 import type { Operation } from "../../contract/operation.ts";
 import type { RunRow } from "../../db/runs/runs.ts";
 import { Fault } from "../../faults/faults.ts";
@@ -9,6 +12,7 @@ import { generateImage } from "../../operations/images/generate.ts";
 import { varyImage } from "../../operations/images/vary.ts";
 import { editForOpenAi } from "../../operations/openai/edit.ts";
 import { isRunOpen } from "../../runs/show/render-run.ts";
+import type { StagingDependencies } from "../../runs/sources/stage-inline-files.ts";
 import { faultOfFailedRun } from "../downloads/image-response.ts";
 import type { HttpServices } from "../http-services.ts";
 import type { Dialect, HttpCall, Outcome, PendingRun, Translation } from "../pipeline.ts";
@@ -20,9 +24,7 @@ import {
   readBody,
   rejectUnstorableText,
 } from "../read-request.ts";
-import { type ClientBody, MAX_IMAGES, parseClientBody } from "./client-body.ts";
-import { contentOf } from "./client-content.ts";
-import { convertMask } from "./convert-mask.ts";
+import { type ClientBody, type ClientImage, contentOf, issueAt, MAX_IMAGES, parseClientBody } from "./client-body.ts";
 import { writeImageEvents } from "./image-events.ts";
 import { type ClientImageFormat, listImages, openImages, writeCompletedEvent, writeImages } from "./image-result.ts";
 import { createModelNames } from "./model-names.ts";
@@ -191,3 +193,28 @@ function respondWithEvents(
     "x-accel-buffering": "no",
   });
 }
+
+/**
+ * Converts the mask of an OpenAI client, whose transparent pixels mark the area to edit, to a mask of Gesso, where
+ * white marks it. The pixels are decoded in an isolated process. Returns the mask as a data URL.
+ */
+async function convertMask(
+  { runs: { images, fileTurns } }: { runs: Pick<StagingDependencies, "images" | "fileTurns"> },
+  tenantId: string,
+  mask: ClientImage,
+): Promise<string> {
+  const convert = async () => {
+    const bytes = isFilePart(mask) ? await readFile(mask.path) : decodeInlineImage(mask);
+    if (!bytes) throw invalidMask("invalid_type", "Must be a file or a data URL of a PNG or WebP image.");
+    return images.maskFromTransparency(bytes).catch((thrown) => {
+      // A client must see that the mask is meant, and not the image.
+      throw thrown instanceof Fault && thrown.status < 500 ? invalidMask(thrown.code, thrown.message) : thrown;
+    });
+  };
+  const converted = await fileTurns.take(tenantId, isFilePart(mask) ? mask.size_bytes : mask.length, convert);
+  if (!converted) throw invalidMask("invalid_value", "Has no transparent pixels. They mark the area to edit.");
+  return `data:image/png;base64,${Buffer.from(converted).toString("base64")}`;
+}
+
+const invalidMask = (code: string, message: string) =>
+  new Fault("validation_error", { errors: [issueAt("mask", code, message)] });

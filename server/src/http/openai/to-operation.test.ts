@@ -5,8 +5,7 @@ import { parseInput } from "../../contract/parse.ts";
 import type { JsonObject } from "../../contract/schemas/run.ts";
 import { Fault } from "../../faults/faults.ts";
 import { providers } from "../../providers/all.ts";
-import { parseClientBody } from "./client-body.ts";
-import { contentOf } from "./client-content.ts";
+import { contentOf, parseClientBody } from "./client-body.ts";
 import { createModelNames, type ModelNames } from "./model-names.ts";
 import { type Endpoint, toOperation } from "./to-operation.ts";
 

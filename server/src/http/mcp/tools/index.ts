@@ -1,12 +1,10 @@
 // All tools of the MCP server. The order is that of `tools/list`, and never changes between two calls.
 import type { Tool } from "../tool.ts";
 import { callOperationTool } from "./call-operation.ts";
-import { cancelRunTool } from "./cancel-run.ts";
 import { describeOperationTool } from "./describe-operation.ts";
 import { estimateTool } from "./estimate.ts";
-import { getRunTool } from "./get-run.ts";
+import { cancelRunTool, getRunTool, listRunsTool } from "./existing-runs.ts";
 import { listModelsTool } from "./list-models.ts";
-import { listRunsTool } from "./list-runs.ts";
 import { RUN_TOOLS } from "./run-tools.ts";
 import { showTreeTool } from "./show-tree.ts";
 

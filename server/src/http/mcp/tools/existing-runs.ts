@@ -1,8 +1,12 @@
-// Translates list_runs to runs.list, and shortens its page for a model.
+// Tools for runs that exist: list_runs shortens a page of runs.list for a model; get_run and cancel_run answer with the
+// run.
 import { z } from "zod";
 import { promptOf } from "../../../contract/model-run.ts";
 import { type JsonObject, Run, type RunPage } from "../../../contract/schemas/run.ts";
+import { cancelRun } from "../../../operations/runs/cancel.ts";
+import { getRun } from "../../../operations/runs/get.ts";
 import { listRuns } from "../../../operations/runs/list.ts";
+import { RUN_ANSWER_SCHEMA } from "../run-answer.ts";
 import { argumentsSchema, contentSchema, fieldsOf, READS, type Tool } from "../tool.ts";
 
 const MAX_PROMPT_CHARACTERS = 200;
@@ -54,4 +58,26 @@ export const listRunsTool: Tool = {
       content: { runs, next_cursor: next_cursor ?? null } as JsonObject,
     };
   },
+};
+
+/** Translates cancel_run to runs.cancel. */
+export const cancelRunTool: Tool = {
+  name: "cancel_run",
+  title: "Cancel a run",
+  description: "Stop a run that is queued or in progress. Work that a provider has accepted may still be charged.",
+  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
+  inputSchema: argumentsSchema(fieldsOf(cancelRun, "run_id")),
+  outputSchema: RUN_ANSWER_SCHEMA,
+  translate: (input) => ({ operation: cancelRun, input }),
+};
+
+/** Translates get_run to runs.get. The answer waits for the end of the run. */
+export const getRunTool: Tool = {
+  name: "get_run",
+  title: "Get a run",
+  description: "Wait up to 45 seconds for a run to end, and return its images, status and cost.",
+  annotations: READS,
+  inputSchema: argumentsSchema(fieldsOf(getRun, "run_id")),
+  outputSchema: RUN_ANSWER_SCHEMA,
+  translate: (input) => ({ operation: getRun, input }),
 };

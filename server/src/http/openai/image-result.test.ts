@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { Readable } from "node:stream";
 import { expect, it } from "vitest";
-import { encodeBase64 } from "./encode-base64.ts";
+import { encodeBase64 } from "./image-result.ts";
 
 const encodePieces = async (pieces: Uint8Array[]): Promise<string> => {
   const encoded: Uint8Array[] = [];
