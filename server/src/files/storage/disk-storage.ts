@@ -140,8 +140,9 @@ const moveIntoPlace = async (draft: string, path: string): Promise<void> => {
         await rename(draft, path);
         break;
       } catch (thrown) {
-        // A concurrent delete can remove a directory while it is empty. Then the directory is created again.
-        if (codeOf(thrown) !== "ENOENT" || attempt === 20) throw thrown;
+        // A concurrent delete can remove a directory while it is empty. Then the directory is created again. ENOTDIR is
+        // how a recursive `mkdir` of Node reports a directory that was removed between its two looks at it.
+        if (!["ENOENT", "ENOTDIR"].includes(codeOf(thrown)) || attempt === 20) throw thrown;
       }
     }
   } catch (thrown) {

@@ -75,6 +75,19 @@ describe("storage on disk", () => {
     expect(await readdir(join(folder, "tidy", "objects"))).toEqual([]);
   });
 
+  test("stores every object while the last other object of its folder is deleted", async () => {
+    const storage = createDiskStorage(join(folder, "busy"));
+    const storeAndDelete = async () => {
+      for (let count = 0; count < 300; count++) {
+        const key = `t/a/r/${randomUUID()}`;
+        await storage.put(key, randomBytes(10), "image/png");
+        await storage.delete([key]);
+      }
+    };
+    await Promise.all(Array.from({ length: 8 }, storeAndDelete));
+    expect(await readdir(join(folder, "busy", "objects"))).toEqual([]);
+  });
+
   test("removes old temporary files during the readiness check, and keeps those in use", async () => {
     const storage = createDiskStorage(join(folder, "swept"));
     await storage.maintenance.checkReady();
