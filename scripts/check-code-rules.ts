@@ -40,7 +40,7 @@ const NAMES_THE_SYSTEM_CLOCK = below(
     "server/src/outbound/",
     "server/src/files/images/",
   ],
-  ...["server/src/files/provenance/command-signer.ts", "server/src/providers/local/model-process.ts"],
+  ...["server/src/files/provenance/create-signer.ts", "server/src/providers/local/model-process.ts"],
 );
 /** Restate answers questions about invocations in SQL of its own. */
 const QUERIES_THE_ENGINE = below("server/src/engine/engine-admin.ts", "server/src/doctor/check-workers.ts");

@@ -48,11 +48,9 @@ import { traceHttp, traceStorage, traceWebhookClient } from "./observe/trace-dep
 import type { Tracing } from "./observe/tracing.ts";
 import { createIpRangeMatcher, isPrivateIp } from "./outbound/ip-ranges.ts";
 import { createOutboundHttp } from "./outbound/outbound-http.ts";
-import { postBytes } from "./outbound/post-bytes.ts";
 import { createProcessSockets } from "./outbound/process-sockets.ts";
 import { createProviderHttpClient } from "./outbound/provider-http-client.ts";
-import { trustedFetch } from "./outbound/trusted-fetch.ts";
-import { trustedHttpGet } from "./outbound/trusted-http-get.ts";
+import { postBytes, trustedFetch, trustedHttpGet } from "./outbound/trusted-request.ts";
 import { parseAllowedLoras } from "./runs/accept/custom-models.ts";
 import { createImportedModels } from "./runs/accept/imported-models.ts";
 import { renewalGraceSeconds } from "./runs/attempt/attempt-lease.ts";

@@ -3,7 +3,6 @@ import type { Clock } from "../runtime/clock.ts";
 import { createFetcherFromSettings } from "./create-url-fetcher.ts";
 import type { FetchSettings } from "./fetch-settings.ts";
 import { createProviderHttpClient, type ProviderHttpClient } from "./provider-http-client.ts";
-import { type OpenWebSocket, openProviderWebSocket } from "./provider-websocket.ts";
 import type { UrlFetcher } from "./url-fetcher.ts";
 
 export type OutboundHttp = {
@@ -35,3 +34,12 @@ export function createOutboundHttp(settings: FetchSettings, publicUrl: string, c
     close: () => providerClient.close(),
   };
 }
+
+type OpenWebSocket = (url: string, headers: Record<string, string>) => WebSocket;
+
+/** Node's WebSocket accepts headers, which the DOM types do not have. */
+type WebSocketWithHeaders = new (url: string, options: { headers: Record<string, string> }) => WebSocket;
+
+/** Opens WebSockets to providers that push job notifications. The URL comes from the operator's settings. */
+export const openProviderWebSocket: OpenWebSocket = (url, headers) =>
+  new (WebSocket as unknown as WebSocketWithHeaders)(url, { headers });

@@ -15,7 +15,7 @@ type TrustedRequest = {
 };
 type TrustedResponse = { status: number; contentType: string | undefined; bytes: Uint8Array };
 
-export async function trustedRequest(
+async function trustedRequest(
   url: string,
   { method, headers = {}, body = null, timeoutMs, maxBytes, clock = systemClock }: TrustedRequest,
 ): Promise<TrustedResponse> {
@@ -37,4 +37,43 @@ export async function trustedRequest(
     timeout.stop();
     await agent.destroy();
   }
+}
+
+/** GET requests to URLs that the operator configured, such as OIDC issuers. */
+export async function trustedHttpGet(
+  url: string,
+  limits: { timeoutMs: number; maxBytes: number },
+): Promise<{ status: number; text: string }> {
+  const { status, bytes } = await trustedRequest(url, { method: "GET", ...limits });
+  return { status, text: Buffer.from(bytes).toString("utf8") };
+}
+
+const POST_LIMITS = { timeoutMs: 10_000, maxBytes: 64 * 1024 };
+
+/**
+ * Posts bytes to a URL that the operator configured, and returns the bytes of the response: the signing service of
+ * provenance.
+ */
+export async function postBytes(url: string, token: string | undefined, body: Uint8Array): Promise<Uint8Array> {
+  const headers = {
+    "content-type": "application/octet-stream",
+    ...(token !== undefined && { authorization: `Bearer ${token}` }),
+  };
+  const { status, bytes } = await trustedRequest(url, { method: "POST", headers, body, ...POST_LIMITS });
+  if (status !== 200) throw new Error(`the signing service responded with ${status}`);
+  return bytes;
+}
+
+const FETCH_LIMITS = { timeoutMs: 5000, maxBytes: 512 * 1024 };
+
+type FetchOptions = { method: string; headers: Record<string, string>; body?: unknown };
+
+/** Requests of any method to URLs that the operator configured, for the sign-in at identity providers. */
+export async function trustedFetch(url: string, { method, headers, body }: FetchOptions): Promise<Response> {
+  const text = body === undefined || body === null ? null : String(body);
+  const { status, contentType, bytes } = await trustedRequest(url, { method, headers, body: text, ...FETCH_LIMITS });
+  return new Response(bytes.byteLength === 0 ? null : Buffer.from(bytes), {
+    status,
+    headers: contentType === undefined ? {} : { "content-type": contentType },
+  });
 }

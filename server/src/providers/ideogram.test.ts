@@ -8,7 +8,7 @@ import { createFakeProviderContext } from "../../test/fake-vendors/provider-cont
 import { colourFromText } from "../../test/fake-vendors/result-files.ts";
 import { createImageAsset, createMaskAsset, createSampleJob } from "../../test/fake-vendors/sample-jobs.ts";
 import type { Fault } from "../faults/faults.ts";
-import { invertMask } from "../files/images/isolated/mask-formats.ts";
+import { invertMask } from "../files/images/isolated/perform-pixel-task.ts";
 import { adjustParameters } from "./adjust-parameters.ts";
 import { readProviderFailure } from "./call-provider.ts";
 import { nearestResolution } from "./ideogram/resolutions.ts";

@@ -8,7 +8,7 @@ import { createAuthenticator } from "../../src/access/authentication.ts";
 import { createUnknownKeyLimit } from "../../src/access/limits/unknown-key-limit.ts";
 import { createAccessTokens } from "../../src/access/tokens/access-tokens.ts";
 import { createIssuers, IssuersEnv } from "../../src/access/tokens/issuers.ts";
-import { trustedHttpGet } from "../../src/outbound/trusted-http-get.ts";
+import { trustedHttpGet } from "../../src/outbound/trusted-request.ts";
 import { createTokenCorpus, newSigner, publicJwk, type Signer, type TokenCase } from "../corpora/tokens.ts";
 import { startTestDatabase, type TestDatabase } from "../support/test-database.ts";
 

@@ -6,7 +6,7 @@ import sharp from "sharp";
 import { describeOrigin } from "../../src/files/provenance/digital-source-type.ts";
 import { createProvenanceService } from "../../src/files/provenance/provenance-service.ts";
 import { ProvenanceEnv } from "../../src/files/provenance/settings.ts";
-import { postBytes } from "../../src/outbound/post-bytes.ts";
+import { postBytes } from "../../src/outbound/trusted-request.ts";
 import { compareSettings } from "./compare-settings.ts";
 
 const { values } = parseArgs({

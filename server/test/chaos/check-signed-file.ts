@@ -3,7 +3,7 @@
 
 import { createProvenanceService } from "../../src/files/provenance/provenance-service.ts";
 import { ProvenanceEnv } from "../../src/files/provenance/settings.ts";
-import { postBytes } from "../../src/outbound/post-bytes.ts";
+import { postBytes } from "../../src/outbound/trusted-request.ts";
 import type { ReadOutput } from "./check-outputs.ts";
 
 export type SignedFileReader = {

@@ -3,7 +3,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import sharp from "sharp";
 import type { Job } from "../../src/contract/operation.ts";
-import { openProviderWebSocket } from "../../src/outbound/provider-websocket.ts";
+import { openProviderWebSocket } from "../../src/outbound/outbound-http.ts";
 import { readProviderFailure } from "../../src/providers/call-provider.ts";
 import { comfyui } from "../../src/providers/comfyui.ts";
 import type { Asset, JobNotification, Offer, ProviderContext, Ticket } from "../../src/providers/provider.ts";

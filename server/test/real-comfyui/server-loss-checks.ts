@@ -1,7 +1,7 @@
 // Two real servers behind one adapter: how jobs are shared, and what becomes of them when a response is lost, when a
 // server is killed and when it starts again without its queue.
 
-import { openProviderWebSocket } from "../../src/outbound/provider-websocket.ts";
+import { openProviderWebSocket } from "../../src/outbound/outbound-http.ts";
 import { comfyui } from "../../src/providers/comfyui.ts";
 import type { JobNotification, Ticket } from "../../src/providers/provider.ts";
 import { systemClock } from "../../src/runtime/system-clock.ts";

@@ -11,7 +11,7 @@ import type { ProvenanceReport, RunProvenance } from "../../src/contract/schemas
 import { readFileParts, readMark } from "../../src/files/provenance/mark-file.ts";
 import { createProvenanceService } from "../../src/files/provenance/provenance-service.ts";
 import { ProvenanceEnv } from "../../src/files/provenance/settings.ts";
-import { postBytes } from "../../src/outbound/post-bytes.ts";
+import { postBytes } from "../../src/outbound/trusted-request.ts";
 import { connectClient, finishRun, type ToolResult } from "../mcp/mcp-clients.ts";
 import { type ApiCaller, type ApiResponse, createHttpCaller } from "../support/api-caller.ts";
 import { validateWithPython } from "../support/c2pa-validator.ts";

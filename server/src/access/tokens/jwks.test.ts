@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { exportJWK, generateKeyPair, type JWK } from "jose";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createManualClock } from "../../../test/support/manual-clock.ts";
-import { trustedHttpGet } from "../../outbound/trusted-http-get.ts";
+import { trustedHttpGet } from "../../outbound/trusted-request.ts";
 import { createJwks, type HttpGet, isProtected, type JwksSource } from "./jwks.ts";
 
 let server: Server;

@@ -8,7 +8,7 @@ import sharp from "sharp";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createTestVideo } from "../../../test/fake-vendors/result-files.ts";
 import { startSigningService } from "../../../test/support/signing-service.ts";
-import { postBytes } from "../../outbound/post-bytes.ts";
+import { postBytes } from "../../outbound/trusted-request.ts";
 import { describeOrigin } from "./digital-source-type.ts";
 import { readFileParts } from "./mark-file.ts";
 import { createProvenanceService, type ProvenanceService } from "./provenance-service.ts";

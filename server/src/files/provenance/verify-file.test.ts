@@ -4,7 +4,7 @@ import { type CreatedChain, createCertificateChain } from "@gesso/dev/certificat
 import sharp from "sharp";
 import { afterAll, describe, expect, test } from "vitest";
 import { createTestVideo } from "../../../test/fake-vendors/result-files.ts";
-import { postBytes } from "../../outbound/post-bytes.ts";
+import { postBytes } from "../../outbound/trusted-request.ts";
 import { describeOrigin } from "./digital-source-type.ts";
 import { judgeCodes } from "./judge-codes.ts";
 import { readFileParts } from "./mark-file.ts";

@@ -6,7 +6,7 @@ import { createFakeProviderContext } from "../../../test/fake-vendors/provider-c
 import { createSampleJob } from "../../../test/fake-vendors/sample-jobs.ts";
 import { createManualClock } from "../../../test/support/manual-clock.ts";
 import { until } from "../../../test/support/until.ts";
-import { openProviderWebSocket } from "../../outbound/provider-websocket.ts";
+import { openProviderWebSocket } from "../../outbound/outbound-http.ts";
 import { systemClock } from "../../runtime/system-clock.ts";
 import { comfyui } from "../comfyui.ts";
 import type { JobNotification, Ticket } from "../provider.ts";

@@ -1,6 +1,6 @@
 import sharp from "sharp";
 import { expect, it } from "vitest";
-import { alphaMask, invertMask } from "./mask-formats.ts";
+import { alphaMask, invertMask } from "./perform-pixel-task.ts";
 
 /** From black to white, a pixel each. */
 const greys = (values: number[]) =>

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { trustedFetch } from "./trusted-fetch.ts";
+import { trustedFetch } from "./trusted-request.ts";
 
 let url = "";
 let requests = 0;
