@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { FREE, flatPrice } from "../prices/price.ts";
+import { offerFromRow } from "../providers/offer-row.ts";
 import { defineProvider, type Offer, type Provider } from "../providers/provider.ts";
 import { applyCatalogue } from "./apply-catalogue.ts";
 import { parseCatalogue } from "./parse-catalogue.ts";
@@ -43,7 +44,7 @@ const registry = [local, fal, bfl, openai];
 
 function apply(text: string, providers = registry) {
   const { file, problems, formatProblems: tell } = parseCatalogue(text, "gesso.yaml");
-  const applied = applyCatalogue(providers, file, TODAY);
+  const applied = applyCatalogue(providers, file, TODAY, offerFromRow);
   expect(tell([...problems, ...applied.problems])).toEqual([]);
   return applied.providers;
 }

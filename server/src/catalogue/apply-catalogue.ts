@@ -8,7 +8,10 @@ import {
   type EntryProblem,
   findTargetOffers,
   findTemplateOffers,
+  type MakeOffer,
   offerFromTemplate,
+  offerOfEntry,
+  strayRowSetting,
 } from "./catalogue-entry.ts";
 import type { CatalogueEntry, CatalogueFile, CatalogueProblem, YamlPath } from "./catalogue-schema.ts";
 import { suggestName } from "./did-you-mean.ts";
@@ -37,6 +40,7 @@ export function applyCatalogue(
   providers: Provider[],
   file: CatalogueFile,
   today: IsoDate,
+  makeOffer: MakeOffer,
 ): { providers: Provider[]; problems: CatalogueProblem[] } {
   const problems: CatalogueProblem[] = [];
   const ids = providers.map(({ id }) => id);
@@ -49,15 +53,17 @@ export function applyCatalogue(
   );
   const names = [...new Set<string>([...modelIds, ...drafts.map(({ offer }) => offer.model)])];
   for (const { model, path, entries } of file.models) {
-    const isAdded = ALIAS.test(model) && entries.every(({ entry }) => entry.like !== undefined);
+    const isAdded = ALIAS.test(model) && entries.every(({ entry }) => (entry.like ?? entry.fields) !== undefined);
     if (!names.includes(model) && !isAdded) {
       const nearest = nearestName(model, names);
-      const hint = nearest ? `; did you mean ${nearest}?` : ": to add a name, set as and like in each of its entries";
+      const hint = nearest
+        ? `; did you mean ${nearest}?`
+        : ": to add a name, set as and like, or as and fields, in each of its entries";
       problems.push({ path, message: `unknown model ${model}${hint}`, at: "key" });
       continue;
     }
     for (const [index, { entry, path: at }] of entries.entries()) {
-      const problem = applyEntry(drafts, configured, { model, entry, index });
+      const problem = applyEntry(drafts, configured, { model, entry, index, makeOffer });
       if (problem) problems.push({ path: problem.at ? [...at, problem.at] : at, message: problem.message });
     }
   }
@@ -102,18 +108,28 @@ function applyProviderSettings(provider: Provider, file: CatalogueFile): Provide
   };
 }
 
-type IndexedEntry = { model: string; entry: CatalogueEntry; index: number };
+type IndexedEntry = { model: string; entry: CatalogueEntry; index: number; makeOffer: MakeOffer };
 
 /** Changes the drafts as the entry says. Returns a problem if the entry cannot be applied. */
 function applyEntry(
   drafts: OfferDraft[],
   providers: Provider[],
-  { model, entry, index }: IndexedEntry,
+  { model, entry, index, makeOffer }: IndexedEntry,
 ): EntryProblem | undefined {
   const provider = providers.find(({ id }) => id === entry.provider);
   if (!provider) {
     const ids = providers.map(({ id }) => id);
     return { at: "provider", message: `unknown provider ${entry.provider}${suggestName(entry.provider, ids)}` };
+  }
+  const stray = strayRowSetting(entry);
+  if (stray) return stray;
+  if (entry.fields !== undefined) {
+    const described = offerOfEntry(provider, model, entry, makeOffer);
+    // The limits are in the row already, where others follow from them.
+    const offer = "message" in described ? described : applyEntryToOffer(described, { ...entry, limits: undefined });
+    if ("message" in offer) return offer;
+    drafts.push({ provider, offer, entryIndex: index, isDisabled: entry.enabled === false });
+    return undefined;
   }
   const isNew = entry.like !== undefined;
   const found = isNew ? findTemplateOffers(provider, model, entry) : findTargetOffers(provider, model, entry);

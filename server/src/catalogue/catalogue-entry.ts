@@ -1,9 +1,11 @@
 // Applies one entry of gesso.yaml: finds the offers it refers to and changes them. An entry that cannot be applied
 // returns an EntryProblem with a sentence and the setting it is about.
 import { NAMEABLE_TASKS } from "../contract/models.ts";
+import { TASK_PARAMETERS } from "../contract/task-parameters.ts";
 import { flatPrice, type Price, type PriceUnit } from "../prices/price.ts";
 import { publishedPrice } from "../prices/published.ts";
-import type { Offer, OfferLimits, Provider } from "../providers/provider.ts";
+import type { OfferRow } from "../providers/offer-row.ts";
+import type { Offer, OfferLimits, Provider, RowNotation } from "../providers/provider.ts";
 import type { CatalogueEntry, LimitChanges } from "./catalogue-schema.ts";
 import { suggestName } from "./did-you-mean.ts";
 
@@ -64,6 +66,50 @@ export function findTemplateOffers(provider: Provider, model: string, entry: Cat
     return problem(`like ${like} matches ${upstreamModelsOf(found).join(" or ")}. Set like to one of these names`);
   return found;
 }
+
+/** What the rows of `gesso.yaml` become. Handed in, because the catalogue knows only the types of offers. */
+export type MakeOffer = (row: OfferRow, notation: RowNotation) => Omit<Offer, "price">;
+
+const ROW_SETTINGS = ["constants", "needs", "without", "least_images"] as const;
+
+/** The offer of an entry with `fields`, which says how our parameters become the input of a model. */
+export function offerOfEntry(
+  provider: Provider,
+  model: string,
+  entry: CatalogueEntry,
+  makeOffer: MakeOffer,
+): Offer | EntryProblem {
+  const { as, task, like, offer, fields = {}, constants, needs, without, least_images, limits } = entry;
+  const problem = (message: string, at: keyof CatalogueEntry = "fields"): EntryProblem => ({ at, message });
+  if (as === undefined) return problem(`fields needs as: the name of the model at ${provider.id}`);
+  if (like !== undefined || offer !== undefined)
+    return problem("fields describes a new offer; like copies one and offer selects one. Set only one of them");
+  const known = NAMEABLE_TASKS.find((each) => each === task);
+  if (known === undefined)
+    return problem(`fields needs task: the task that the model does${suggestName(task ?? "", NAMEABLE_TASKS)}`);
+  if (provider.rowNotation === undefined)
+    return problem(`${provider.id} has requests of its own form, so its models cannot be described by fields`);
+  const names: readonly string[] = TASK_PARAMETERS[known];
+  const isParameter = (name: string) => names.includes(name) || (name === "size" && names.includes("width"));
+  const others = Object.values(fields).flatMap((form) =>
+    typeof form === "object" && "unless" in form && form.unless !== undefined ? [form.unless] : [],
+  );
+  const unknown = [...Object.keys(fields), ...others, ...(needs ?? []), ...(without ?? [])].find(
+    (name) => !isParameter(name),
+  );
+  if (unknown !== undefined) return problem(`${known} has no parameter ${unknown}${suggestName(unknown, names)}`);
+  const row = {
+    ...{ task: known, model, upstreamModel: as, fields, constants, needs, without, leastImages: least_images },
+    ...(limits && { limits: limitsOf(limits) }),
+  } as OfferRow;
+  return { ...makeOffer(row, provider.rowNotation), price: publishedPrice(provider.id, as, known) };
+}
+
+/** A setting that only an entry with `fields` can have. */
+export const strayRowSetting = (entry: CatalogueEntry): EntryProblem | undefined => {
+  const at = entry.fields === undefined ? ROW_SETTINGS.find((name) => entry[name] !== undefined) : undefined;
+  return at && { at, message: `${at} needs fields: it is a part of a new offer` };
+};
 
 /** A copy for another model. Failover group and preference of the template do not apply to it. */
 export const offerFromTemplate = (offer: Offer, model: string): Offer => ({

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { PRICE_UNITS } from "../prices/price.ts";
 import type { OfferLimits } from "../providers/provider.ts";
+import { RowFieldsSetting } from "./row-schema.ts";
 
 /** The message for a value that is not a mapping. Unknown keys of a mapping are reported one by one instead. */
 const mapping = (message: string) => ({
@@ -124,6 +125,8 @@ const PriceTable = z
   })
   .refine(({ rows, most }) => rows.length > 0 || (most?.length ?? 0) > 0, "price must have rows or most");
 
+const NAMES = (setting: string) => `${setting} must be a list of parameters such as [mask]`;
+
 /** An entry of a model: the provider and offers it refers to, and the settings it changes. */
 export const CatalogueEntry = z.strictObject(
   {
@@ -131,6 +134,11 @@ export const CatalogueEntry = z.strictObject(
     task: nonEmptyText("task must be a task such as image.edit").optional(),
     offer: nonEmptyText("offer must be the upstream model of an offer, as in the reference").optional(),
     like: nonEmptyText("like must be a model or upstream model that the provider offers").optional(),
+    fields: RowFieldsSetting.optional(),
+    constants: z.record(z.string(), z.unknown(), "constants must be a mapping of fields to values").optional(),
+    needs: listOf(z.string(), NAMES("needs")).optional(),
+    without: listOf(z.string(), NAMES("without")).optional(),
+    least_images: z.int("least_images must be a number of images, 1 or more").min(1).optional(),
     enabled: onOff("enabled").optional(),
     as: nonEmptyText("as must be the name of the model at the provider").optional(),
     price: z

@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { providers } from "../providers/all.ts";
+import { offerFromRow } from "../providers/offer-row.ts";
 import { applyCatalogue } from "./apply-catalogue.ts";
 import { parseCatalogue } from "./parse-catalogue.ts";
 
@@ -10,7 +11,7 @@ const example = /^```yaml\n([\s\S]*?)^```$/m.exec(readFileSync(GUIDE, "utf8"))![
 
 it("is valid, and has the effects that its comments describe", () => {
   const { file, problems, formatProblems: tell } = parseCatalogue(example, "gesso.yaml");
-  const applied = applyCatalogue(providers, file, "2026-11-15");
+  const applied = applyCatalogue(providers, file, "2026-11-15", offerFromRow);
   expect(tell([...problems, ...applied.problems])).toEqual([]);
 
   const named = (id: string) => applied.providers.find((provider) => provider.id === id);
@@ -37,6 +38,8 @@ it("is valid, and has the effects that its comments describe", () => {
 
 it("contains every field of an entry", () => {
   const guide = readFileSync(GUIDE, "utf8");
+  const ofRows = ["fields", "constants", "needs", "without", "least_images"];
   const words = ["provider", "task", "offer", "like", "enabled", "as", "price", "per", "price_version", "limits"];
-  for (const word of [...words, "lifecycle", "equivalence", "on_unknown"]) expect(guide).toContain(`\`${word}\``);
+  for (const word of [...words, ...ofRows, "lifecycle", "equivalence", "on_unknown"])
+    expect(guide).toContain(`\`${word}\``);
 });

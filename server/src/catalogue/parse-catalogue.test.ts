@@ -2,6 +2,7 @@
 import { expect, it } from "vitest";
 import { z } from "zod";
 import { flatPrice } from "../prices/price.ts";
+import { offerFromRow } from "../providers/offer-row.ts";
 import { defineProvider, type Offer } from "../providers/provider.ts";
 import { applyCatalogue } from "./apply-catalogue.ts";
 import { parseCatalogue } from "./parse-catalogue.ts";
@@ -24,7 +25,7 @@ const registry = [
 
 function complaintsOf(text: string): string[] {
   const { file, problems, formatProblems: tell } = parseCatalogue(text, "gesso.yaml");
-  return tell([...problems, ...applyCatalogue(registry, file, "2030-06-15").problems]);
+  return tell([...problems, ...applyCatalogue(registry, file, "2030-06-15", offerFromRow).problems]);
 }
 const models = (...lines: string[]) => `models:\n  flux-dev:\n${lines.map((line) => `    - ${line}\n`).join("")}`;
 
@@ -65,12 +66,12 @@ const WRONG: [what: string, text: string, problem: string][] = [
   [
     "a name that no entry adds",
     "models:\n  seedream-5: [fal]",
-    "2:3 unknown model seedream-5: to add a name, set as and like in each of its entries",
+    "2:3 unknown model seedream-5: to add a name, set as and like, or as and fields, in each of its entries",
   ],
   [
     "a name that is no name",
     "models:\n  fal:seedream: [{ provider: fal, like: fal-ai/flux/dev, as: x }]",
-    "2:3 unknown model fal:seedream: to add a name, set as and like in each of its entries",
+    "2:3 unknown model fal:seedream: to add a name, set as and like, or as and fields, in each of its entries",
   ],
   [
     "a model without a list",

@@ -6,7 +6,7 @@ import { readImageSize } from "../files/formats/image-size.ts";
 import { callProvider, jobFailed, readProviderFailure } from "./call-provider.ts";
 import { deferredImage, resolveDeferred } from "./fal/deferred-values.ts";
 import { createDeferredContext } from "./fal/image-transfer.ts";
-import { falOffers } from "./fal/offers.ts";
+import { FAL_NOTATION, falOffers } from "./fal/offers.ts";
 import { classifyInputError, classifyResultStatus, FalResult, toJobDone } from "./fal/result.ts";
 import { authorizationHeader, baseOrigins, FalEnv, retentionHeaders } from "./fal/settings.ts";
 import { signedRequestId } from "./fal/signature.ts";
@@ -63,6 +63,7 @@ export const fal = defineProvider<FalEnv>({
   env: FalEnv,
   offers: falOffers,
   anyModel: { recovery: () => "none", describe: describeModel },
+  rowNotation: FAL_NOTATION,
   resultOrigins: (env) => ["https://fal.media", "https://*.fal.media", ...new Set(baseOrigins(env))],
 
   async submit(job, offer, context) {

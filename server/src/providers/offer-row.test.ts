@@ -3,9 +3,9 @@ import { describe, expect, it } from "vitest";
 import { createImageAsset, createMaskAsset } from "../../test/fake-vendors/sample-jobs.ts";
 import type { Job } from "../contract/operation.ts";
 import { adjustParameters, canServe } from "./adjust-parameters.ts";
-import { type OfferRow, offerFromRow, type PlacedFile } from "./offer-row.ts";
+import { type OfferRow, offerFromRow } from "./offer-row.ts";
 import { supportOf } from "./parameter-support.ts";
-import type { Asset, Offer } from "./provider.ts";
+import type { Asset, Offer, PlacedFile } from "./provider.ts";
 
 const [first, second, mask] = [createImageAsset("first"), createImageAsset("second"), createMaskAsset()];
 

@@ -8,9 +8,16 @@ import {
   TASK_PARAMETERS,
   type TaskParameter,
 } from "../contract/task-parameters.ts";
-import type { PixelTask } from "../files/images/pixel-tasks.ts";
 import { asAspectRatio, asSize, byGesso, EXCLUDED, HONOURED, UNSUPPORTED, within } from "./parameter-support.ts";
-import type { Asset, Offer, OfferLimits, OfferParameters, ParameterSupport } from "./provider.ts";
+import type {
+  Asset,
+  Offer,
+  OfferLimits,
+  OfferParameters,
+  ParameterSupport,
+  PlacedFile,
+  RowNotation,
+} from "./provider.ts";
 import type { OfferSpec } from "./with-published-prices.ts";
 
 /** The name of a field, which gets the value as it is, or a form for other notations. */
@@ -73,16 +80,6 @@ type RowOf<T extends Task> = Omit<OfferSpec, "task" | "parameters" | "body" | "s
 export type OfferRow = { [T in Task]: RowOf<T> }[Task];
 /** The same for code that reads any row. */
 type AnyRow = RowOf<Task>;
-
-/** A file of a request. With `pixelTask`, its bytes are converted before they are sent. */
-export type PlacedFile = Pick<Asset, "media_type" | "bytes"> & { url?: Asset["url"]; pixelTask?: PixelTask };
-
-/** How the requests of a provider name files and LoRAs. */
-export type RowNotation = {
-  recovery: Offer["recovery"];
-  place(file: PlacedFile): unknown;
-  lora?(name: unknown): unknown;
-};
 
 /** Makes the offer that a row describes. */
 export function offerFromRow(row: OfferRow, notation: RowNotation): OfferSpec {

@@ -139,6 +139,16 @@ export type Offer = {
   on_unknown?: "fail" | "resubmit";
 };
 
+/** A file of a request. With `pixelTask`, its bytes are converted before they are sent. */
+export type PlacedFile = Pick<Asset, "media_type" | "bytes"> & { url?: Asset["url"]; pixelTask?: PixelTask };
+
+/** How the requests of a provider name files and LoRAs. */
+export type RowNotation = {
+  recovery: Offer["recovery"];
+  place(file: PlacedFile): unknown;
+  lora?(name: unknown): unknown;
+};
+
 /** The names of an offer, as they are journalled. */
 export type SelectedOffer = { provider: string; upstreamModel: string };
 
@@ -287,6 +297,8 @@ export type Provider<Env = unknown> = {
   offers: Offer[];
   /** For providers that run any model by the path of its name, with the model's own parameters (`model.run`). */
   anyModel?: AnyModel<Env>;
+  /** For providers whose request is the input of a model: the operator can add offers as rows (offer-row.ts). */
+  rowNotation?: RowNotation;
   /**
    * Origins that results may be fetched from, or `https://*.example.com` for all subdomains. Must include configured
    * base URLs.

@@ -26,7 +26,7 @@ import {
 import { findPrediction } from "./replicate/find.ts";
 import { embedImages } from "./replicate/image-transfer.ts";
 import { listPredictions } from "./replicate/list.ts";
-import { replicateOffers } from "./replicate/offers.ts";
+import { REPLICATE_NOTATION, replicateOffers } from "./replicate/offers.ts";
 import { isSigned } from "./replicate/signature.ts";
 
 const Model = z.object({ latest_version: z.object({ id: z.string() }).nullish() });
@@ -51,6 +51,7 @@ export const replicate = defineProvider<ReplicateEnv>({
   env: ReplicateEnv,
   offers: replicateOffers,
   anyModel: { recovery: () => "find", describe: describeModel },
+  rowNotation: REPLICATE_NOTATION,
   rateLimit: { perMinute: 600 },
   resultOrigins: (env) => [
     "https://replicate.delivery",

@@ -27,6 +27,7 @@ import { MetricsEnv } from "../observe/metrics.ts";
 import { TracingEnv } from "../observe/tracing.ts";
 import { FetchEnv, ipRangeList } from "../outbound/fetch-settings.ts";
 import { providers } from "../providers/all.ts";
+import { offerFromRow } from "../providers/offer-row.ts";
 import type { Provider } from "../providers/provider.ts";
 import { CustomModelsEnv } from "../runs/accept/custom-models.ts";
 import { SpoolEnv } from "../runs/attempt/response-spool.ts";
@@ -175,7 +176,7 @@ export function inspectConfiguration(environment?: Environment): ConfigurationRe
   const parsed = Env.safeParse(env);
   const { GESSO_CONFIG: path, PROVIDERS: named } = CatalogueEnv.parse(env);
   const { file, problems, formatProblems, exists } = loadCatalogue(path, env.GESSO_CONFIG !== undefined);
-  const applied = applyCatalogue(providers, file, toIsoDate(new Date()));
+  const applied = applyCatalogue(providers, file, toIsoDate(new Date()), offerFromRow);
 
   const live: EnabledProvider[] = [];
   const off: DisabledProvider[] = providers

@@ -2,8 +2,8 @@
 // as deferred values and stay pure functions of the job.
 
 import type { JsonObject } from "../../contract/schemas/run.ts";
-import { convertedMask, type PlacedFile } from "../offer-row.ts";
-import type { Asset } from "../provider.ts";
+import { convertedMask } from "../offer-row.ts";
+import type { Asset, PlacedFile } from "../provider.ts";
 import type { FalEnv } from "./settings.ts";
 
 /** What deferred values are resolved with. */

@@ -4,8 +4,7 @@ import { z } from "zod";
 import { extensionOf } from "../../files/formats/detect-media-type.ts";
 import { callProvider, modelUnavailable, providerFault, readProviderFailure } from "../call-provider.ts";
 import { convertImage } from "../convert-image.ts";
-import type { PlacedFile } from "../offer-row.ts";
-import type { ProviderContext } from "../provider.ts";
+import type { PlacedFile, ProviderContext } from "../provider.ts";
 import type { DeferredContext } from "./deferred-values.ts";
 import { authorizationHeader, baseOrigins, type FalEnv, UPLOAD_RETENTION_HEADERS } from "./settings.ts";
 

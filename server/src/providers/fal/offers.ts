@@ -4,7 +4,7 @@ import type { Job } from "../../contract/operation.ts";
 import { buildInstruction, ENHANCE_PARAMETERS } from "../language/language-tasks.ts";
 import { maskedFirst, offerFromRow } from "../offer-row.ts";
 import { adaptedBy, declareParameters } from "../parameter-support.ts";
-import type { Asset, Offer } from "../provider.ts";
+import type { Asset, Offer, RowNotation } from "../provider.ts";
 import { withPublishedPrices } from "../with-published-prices.ts";
 import { characterOffers } from "./character-offers.ts";
 import { deferredImage, deferredImages, lora, setting } from "./deferred-values.ts";
@@ -140,10 +140,10 @@ const videoOffer = falOffer({
   }),
 });
 
-const NOTATION = { recovery: FAL_RECOVERY, place: deferredImage, lora } as const;
+export const FAL_NOTATION: RowNotation = { recovery: FAL_RECOVERY, place: deferredImage, lora };
 
 export const falOffers: Offer[] = withPublishedPrices("fal", [
-  ...falRows.map((row) => offerFromRow(row, NOTATION)),
+  ...falRows.map((row) => offerFromRow(row, FAL_NOTATION)),
   ...imageOffers,
   ...characterOffers,
   enhanceOffer,

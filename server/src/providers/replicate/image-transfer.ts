@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { JsonObject } from "../../contract/schemas/run.ts";
 import { callProvider } from "../call-provider.ts";
 import { convertImage } from "../convert-image.ts";
-import type { PlacedFile } from "../offer-row.ts";
+import type { PlacedFile } from "../provider.ts";
 import { type ReplicateContext, replicateApi, replicateUrl } from "./api.ts";
 
 const File = z.object({ urls: z.object({ get: z.url() }) });

@@ -5,7 +5,7 @@ import type { Job } from "../../contract/operation.ts";
 import { FRAME_PARAMETERS, LORA_PAIR_PARAMETERS } from "../../contract/task-parameters.ts";
 import { convertedMask, type OfferRow, offerFromRow } from "../offer-row.ts";
 import { asAspectRatio, declareParameters, seedBelow, unlessWith, within } from "../parameter-support.ts";
-import type { Asset, Offer } from "../provider.ts";
+import type { Asset, Offer, RowNotation } from "../provider.ts";
 import { type OfferSpec, withPublishedPrices } from "../with-published-prices.ts";
 
 const FLUX_RATIOS = ["1:1", "16:9", "21:9", "3:2", "2:3", "4:5", "5:4", "3:4", "4:3", "9:16", "9:21"];
@@ -260,8 +260,10 @@ const characterOffer: OfferSpec = {
   }),
 };
 
+export const REPLICATE_NOTATION: RowNotation = { recovery: "find", place: (file) => file };
+
 export const replicateOffers: Offer[] = withPublishedPrices("replicate", [
   fluxOffer,
-  ...rows.map((row) => offerFromRow(row, { recovery: "find", place: (file) => file })),
+  ...rows.map((row) => offerFromRow(row, REPLICATE_NOTATION)),
   characterOffer,
 ]);
