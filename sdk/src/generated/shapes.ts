@@ -916,6 +916,8 @@ export type OfferLimits = {
       /** Longer side divided by the shorter one */
       most_ratio?: number;
     };
+  /** Named sizes with their pixels. A width and height select the nearest, beside an aspect ratio */
+  resolutions?: Record<string, unknown>;
   /** The only durations of a video, in seconds */
   durations?: number[];
   /** Range of durations, in seconds */

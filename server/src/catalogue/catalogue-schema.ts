@@ -37,6 +37,7 @@ const RATIOS = 'ratios must be a list of aspect ratios such as ["1:1", "16:9"]';
 const SIZES = "sizes must be a list of sizes such as [1024x1024, 1536x1024]";
 const SIDES = "sides must be a mapping of least, most, step, least_pixels, most_pixels and most_ratio, all 1 or more";
 const SOURCE = "source must be a mapping of most_pixels and most_masked_pixels, all 1 or more";
+const RESOLUTIONS = "resolutions must be a mapping of names to pixels such as { 1K: 1048576 }, all 1 or more";
 const DURATIONS = "durations must be a list of seconds such as [5, 10]";
 const DURATION = "duration must be { least, most } in seconds, with least <= most";
 const IMAGES = "images must be the number of input images per request, 0 or more";
@@ -58,6 +59,7 @@ const LimitChanges = z.strictObject(
         mapping(SIDES),
       ),
     ),
+    resolutions: nullableOptional(z.record(z.string(), positiveInteger(RESOLUTIONS), mapping(RESOLUTIONS))),
     durations: nullableOptional(listOf(z.number(DURATIONS).positive(DURATIONS), DURATIONS)),
     duration: nullableOptional(
       z

@@ -63,6 +63,18 @@ describe("an aspect ratio", () => {
     });
   });
 
+  it("goes with the nearest named size if the model has such names", () => {
+    const named = offer({ ratios: ["1:1", "16:9"], resolutions: { "1K": 2 ** 20, "2K": 2 ** 22 } }, BY_RATIO);
+    expect(adjustParameters(job({ width: 2048, height: 1152 }), named)).toMatchObject({
+      job: { aspect_ratio: "16:9", options: { resolution: "2K" } },
+      changes: [
+        { field: "width", message: "width was adjusted from 2048 to the aspect ratio 16:9 in 2K." },
+        { field: "height", message: "height was adjusted from 1152 to the aspect ratio 16:9 in 2K." },
+      ],
+    });
+    expect(adjustParameters(job({ aspect_ratio: "16:9" }), named).job).not.toHaveProperty("options");
+  });
+
   it("takes precedence over a size that the model does not accept", () => {
     const ratios = offer({ ratios: ["1:1", "3:2", "16:9"] }, BY_RATIO);
     expect(adjustParameters(job({ width: 900, height: 500, aspect_ratio: "1:1" }), ratios)).toMatchObject({

@@ -51,7 +51,22 @@ export function adjustParameters<S>(job: Job<S>, offer: Offer): AdjustedJob<S> {
     const { job: next, change } = adjustParameter(before.job, name, offer);
     return { job: next, changes: change ? [...before.changes, change] : before.changes };
   }, shaped);
-  return { job: adjusted.job, changes: adjusted.changes.filter(({ field }) => !job.defaulted?.includes(field)) };
+  return {
+    job: withResolution(adjusted.job, offer),
+    changes: adjusted.changes.filter(({ field }) => !job.defaulted?.includes(field)),
+  };
+}
+
+/** The name of the size that is nearest to the one of the job, for models that have names. */
+function resolutionOf({ width, height }: Partial<Size>, { limits }: Offer): string | undefined {
+  const names = Object.entries(limits?.resolutions ?? {});
+  if (names.length === 0 || !width || !height) return undefined;
+  return nearest(names, ([, pixels]) => logDistance(pixels, width * height))[0];
+}
+
+function withResolution<S>(job: Job<S>, offer: Offer): Job<S> {
+  const resolution = resolutionOf(job, offer);
+  return resolution === undefined ? job : { ...job, options: { ...job.options, resolution } };
 }
 
 const SHAPE_PARAMETERS = ["width", "height", "aspect_ratio"];
@@ -178,8 +193,10 @@ function removeUnusedShape<S>(job: Job<S>, offer: Offer): AdjustedJob<S> {
 }
 
 /** For models that take an aspect ratio: that of the request, or of its size. */
-function adjustRatio<S>({ job, changes }: AdjustedJob<S>, { limits }: Offer, size: Size | undefined): AdjustedJob<S> {
+function adjustRatio<S>({ job, changes }: AdjustedJob<S>, offer: Offer, size: Size | undefined): AdjustedJob<S> {
+  const { limits } = offer;
   const { aspect_ratio } = job;
+  const resolution = size && resolutionOf(size, offer);
   const requested = aspect_ratio ?? (size && `${size.width}:${size.height}`);
   if (requested === undefined) return { job, changes };
   const used = nearestRatio(limits?.ratios, requested);
@@ -189,7 +206,7 @@ function adjustRatio<S>({ job, changes }: AdjustedJob<S>, { limits }: Offer, siz
     changes: [
       ...changes,
       ...(aspect_ratio === undefined || used === aspect_ratio ? [] : [adjustedTo("aspect_ratio", aspect_ratio, used)]),
-      ...sides.map((side) => overruled(side, size![side], used)),
+      ...sides.map((side) => overruled(side, size![side], used, resolution)),
     ],
   };
 }
@@ -203,14 +220,16 @@ const sideAlone = (field: string, given: unknown): ParameterAdjustment => ({
   message: `${field} needs both width and height: ${given} was ignored.`,
 });
 
-const overruled = (field: string, given: unknown, used: string): ParameterAdjustment => ({
+const overruled = (field: string, given: unknown, used: string, resolution?: string): ParameterAdjustment => ({
   field,
   given,
   used,
   message:
     field === "aspect_ratio"
       ? `aspect_ratio was adjusted from ${given} to ${used}: width and height take precedence.`
-      : `${field} was adjusted from ${given} to the aspect ratio ${used}: this model supports no sizes.`,
+      : resolution
+        ? `${field} was adjusted from ${given} to the aspect ratio ${used} in ${resolution}.`
+        : `${field} was adjusted from ${given} to the aspect ratio ${used}: this model supports no sizes.`,
 });
 
 /** A keyword of the API, such as match_input_image, stays as it is. */

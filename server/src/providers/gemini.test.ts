@@ -7,6 +7,7 @@ import { colourFromText } from "../../test/fake-vendors/result-files.ts";
 import { createImageAsset, createMaskAsset, createSampleJob } from "../../test/fake-vendors/sample-jobs.ts";
 import type { Job, Task } from "../contract/operation.ts";
 import { Fault } from "../faults/faults.ts";
+import { pricesOfJob } from "../money/billable-quantity.ts";
 import { adjustParameters } from "./adjust-parameters.ts";
 import { readProviderFailure } from "./call-provider.ts";
 import { gemini } from "./gemini.ts";
@@ -56,6 +57,7 @@ describe("an image", () => {
       images: 0,
       instruction: undefined,
       responseModalities: ["IMAGE"],
+      seed: 7,
       imageConfig: { aspectRatio: "16:9" },
     });
     expect(fakeVendor.invalidRequests).toEqual([]);
@@ -70,6 +72,24 @@ describe("an image", () => {
     await submit(createSampleJob(MAKE, { aspect_ratio: "2:1" }), MAKE);
     expect(asked()).toMatchObject({ imageConfig: { aspectRatio: "16:9" } });
   });
+
+  it.each([
+    [1024, 1024, "1K"],
+    [1280, 720, "1K"],
+    [2048, 2048, "2K"],
+    [2048, 1152, "2K"],
+    [4096, 4096, "4K"],
+  ])(
+    "of %s × %s is requested in the nearest size that has a name, and costs what that size costs",
+    async (width, height, imageSize) => {
+      const job = createSampleJob(MAKE, { width, height });
+      const { usage } = await submit(job, MAKE);
+      expect(asked()).toMatchObject({ imageConfig: { imageSize } });
+      const bounds = { "1K": 0.0636, "2K": 0.0804, "4K": 0.1434 };
+      expect(pricesOfJob(MAKE, job)!.most!.image).toBe(bounds[imageSize as "1K"]);
+      expect(usage!.output_image_token).toBe({ "1K": 1120, "2K": 1680, "4K": 3780 }[imageSize]);
+    },
+  );
 
   it("is created from several images, in their order", async () => {
     await submit(

@@ -95,6 +95,7 @@ async function generateImage(job: Job<Asset>, offer: Offer, context: ProviderCon
     contents: [{ role: "user", parts: [{ text: promptFor(job) }, ...(await Promise.all(images.map(inline)))] }],
     generationConfig: {
       responseModalities: ["IMAGE"],
+      seed: job.seed,
       ...((imageConfig.aspectRatio !== undefined || imageConfig.imageSize !== undefined) && { imageConfig }),
     },
   });

@@ -59,6 +59,11 @@ export type OfferLimits = {
     mostPixels?: number;
     mostRatio?: number;
   };
+  /**
+   * The names of image sizes with their pixels, of models that take a name and an aspect ratio instead of a size. A job
+   * with a size gets the nearest as its option `resolution`.
+   */
+  resolutions?: Readonly<Record<string, number>>;
   /** The only supported durations of a video, in seconds. */
   durations?: readonly number[];
   /** The range of supported durations of a video, in seconds. */

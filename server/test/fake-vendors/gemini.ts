@@ -64,6 +64,11 @@ const Ask = z.strictObject({
       responseJsonSchema: z.looseObject({ type: z.string() }).optional(),
       temperature: z.number().optional(),
       maxOutputTokens: z.int().optional(),
+      seed: z
+        .int()
+        .min(-(2 ** 31))
+        .max(2 ** 31 - 1)
+        .optional(),
     })
     .default({}),
 });
@@ -98,6 +103,10 @@ function validateRequest(
 /** Follows the prompt: `Image 2 is a mask for image 1: white marks …`. */
 const MASK = /image (\d+) is a mask for image (\d+): (white|black) marks what is to change/i;
 
+/** The longer side of an image, far smaller than the real one, and its tokens. */
+const SIDES = { "1K": 96, "2K": 192, "4K": 384 };
+const TOKENS = { "1K": 1120, "2K": 1680, "4K": 3780 };
+
 async function paint({ said: output, images }: PromptContent, { imageConfig }: Asked["generationConfig"]) {
   const [, mask, over, means] = MASK.exec(output) ?? [];
   if (mask && over) {
@@ -105,14 +114,14 @@ async function paint({ said: output, images }: PromptContent, { imageConfig }: A
     const data = await repaintMasked(images[Number(over) - 1]!, images[Number(mask) - 1]!, means as "white", text);
     return { mimeType: "image/png", data: data.toString("base64") };
   }
-  const [width, height] = sizeOfRatio(imageConfig?.aspectRatio ?? "1:1", imageConfig?.imageSize === "2K" ? 192 : 96);
+  const [width, height] = sizeOfRatio(imageConfig?.aspectRatio ?? "1:1", SIDES[imageConfig?.imageSize ?? "1K"]);
   return { mimeType: "image/jpeg", data: (await drawTestImage(output, width, height, "jpeg")).toString("base64") };
 }
 
 function usageOf({ generationConfig }: Asked, { said, images }: PromptContent) {
   const promptTokenCount = Math.ceil(said.length / 4) + images.length * 1120;
   const isImage = generationConfig.responseModalities?.includes("IMAGE") ?? false;
-  const candidatesTokenCount = isImage ? (generationConfig.imageConfig?.imageSize === "2K" ? 1680 : 1120) : 40;
+  const candidatesTokenCount = isImage ? TOKENS[generationConfig.imageConfig?.imageSize ?? "1K"] : 40;
   const modality = isImage ? "IMAGE" : "TEXT";
   return {
     ...{ promptTokenCount, candidatesTokenCount, thoughtsTokenCount: 30 },

@@ -16,6 +16,10 @@ const OfferLimits = z
       })
       .optional()
       .describe("Bounds of width and height in pixels, and of their product"),
+    resolutions: z
+      .record(z.string(), z.int())
+      .optional()
+      .describe("Named sizes with their pixels. A width and height select the nearest, beside an aspect ratio"),
     durations: z.array(z.number()).optional().describe("The only durations of a video, in seconds"),
     duration: z.object({ least: z.number(), most: z.number() }).optional().describe("Range of durations, in seconds"),
     count: z.int().optional().describe("Maximum results per request. More results take several requests"),

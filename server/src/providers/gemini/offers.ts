@@ -3,7 +3,7 @@
 import type { Task } from "../../contract/operation.ts";
 import { SAMPLING_PARAMETERS, WEIGHT_PARAMETERS } from "../../contract/task-parameters.ts";
 import { DESCRIBE_PARAMETERS, ENHANCE_PARAMETERS } from "../language/language-tasks.ts";
-import { asAspectRatio, declareParameters, replacing } from "../parameter-support.ts";
+import { asAspectRatio, declareParameters, replacing, seedBelow } from "../parameter-support.ts";
 import type { Offer, OfferParameters } from "../provider.ts";
 import { type OfferSpec, withPublishedPrices } from "../with-published-prices.ts";
 
@@ -12,15 +12,20 @@ const RATIOS = [
   ...["1:4", "4:1", "1:8", "8:1"],
 ];
 
-/** The API has no seed. Masks and negative prompts are explained in the prompt. */
+const RESOLUTIONS = { "1K": 1024 * 1024, "2K": 2048 * 2048, "4K": 4096 * 4096 };
+
+/** The model keeps to a seed as far as it can. */
+const SEED = seedBelow(2 ** 31);
+
+/** Masks and negative prompts are explained in the prompt. */
 const GENERATE = declareParameters("image.generate", {
   honours: ["prompt", "negative_prompt", "images", "aspect_ratio", "count"],
-  adapts: { width: asAspectRatio, height: asAspectRatio },
-  ignores: [...SAMPLING_PARAMETERS, ...WEIGHT_PARAMETERS, "seed", "upscale_factor"],
+  adapts: { width: asAspectRatio, height: asAspectRatio, seed: SEED },
+  ignores: [...SAMPLING_PARAMETERS, ...WEIGHT_PARAMETERS, "upscale_factor"],
 });
 const EDIT = declareParameters("image.edit", {
   honours: ["prompt", "images", "mask", "aspect_ratio", "count"],
-  ignores: ["seed"],
+  adapts: { seed: SEED },
 });
 
 type ImageOfferSpec = Pick<Offer, "task" | "model" | "parameters"> & Partial<OfferSpec>;
@@ -32,7 +37,7 @@ const imageOffer = (spec: ImageOfferSpec): OfferSpec => ({
   synchronousSeconds: 180,
   preference: 40,
   // The model takes 14 images, including the mask.
-  limits: { ratios: RATIOS, count: 1, images: 13, mask: true },
+  limits: { ratios: RATIOS, resolutions: RESOLUTIONS, count: 1, images: 13, mask: true },
   equivalence: "nano-banana",
   ...spec,
 });
