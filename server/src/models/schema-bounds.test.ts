@@ -58,11 +58,11 @@ const HOSTILE: [name: string, document: unknown, reason: string][] = [
   ["$id", field({ $id: "https://example.com/" }), "$id, which is not supported"],
 ];
 
-test.each(HOSTILE)("a document with %s is refused within a second", (_, document, reason) => {
-  const started = performance.now();
+test.each(HOSTILE)("a document with %s is refused within a second of computing", (_, document, reason) => {
+  const before = process.cpuUsage();
   const imported = importModel("fal", "acme/a", document);
   expect("refused" in imported && imported.refused).toContain(reason);
-  expect(performance.now() - started).toBeLessThan(MAX_MILLISECONDS);
+  expect(process.cpuUsage(before).user / 1000).toBeLessThan(MAX_MILLISECONDS);
 });
 
 test("names of members of every object are fields and definitions like others", () => {
