@@ -46,7 +46,11 @@ export async function checkInvariants(
       missing.length === 0 && unposted.length === 0,
       `${posted.length} posted, ${missing.length} missing, ${unposted.length} others`,
     ),
-    finding("every run has ended", ended.length === runs.length, `${ended.length} of ${runs.length}`),
+    finding(
+      "every run has ended",
+      ended.length === runs.length,
+      `${ended.length} of ${runs.length} ${await describeOpenRuns(environment, posted)}`.trim(),
+    ),
     finding(
       "each run has exactly one end",
       runs.every((run) => run.ends === 1),
@@ -121,6 +125,18 @@ function checkVendorJobs(posted: PostedRun[], runs: Map<string, RunRow>, jobs: V
       `${unknownJobs.length} of ${jobs.length}`,
     ),
   ];
+}
+
+/** Why a run stands still can be seen only now: what the database knows about the first ones, and the engine's part. */
+async function describeOpenRuns(environment: ChaosEnvironment, posted: PostedRun[]): Promise<string> {
+  const rows = await environment.query<{ run_id: string }>(
+    `select run_id, now() as now, to_jsonb(open_runs) as run,
+       (select jsonb_agg(open_requests) from open_requests where open_requests.run_id = open_runs.run_id) as requests,
+       (select jsonb_agg(to_jsonb(attempts) - 'request') from attempts where attempts.run_id = open_runs.run_id) as attempts
+     from open_runs limit 3`,
+  );
+  const withClass = rows.map((row) => ({ ...row, class: posted.find(({ run_id }) => run_id === row.run_id)?.class }));
+  return rows.length === 0 ? "" : JSON.stringify(withClass);
 }
 
 /** Fails a campaign in which no response was lost: it did not test unknown outcomes. */

@@ -9,7 +9,7 @@ import { type ChaosEnvironment, startChaosEnvironment } from "./chaos-environmen
 import { queryEngine } from "./check-engine.ts";
 import { checkInvariants } from "./check-invariants.ts";
 import { CALLBACK_WAIT_SECONDS } from "./check-unknown.ts";
-import { type KillCounts, killRandomly, sumKills } from "./random-kills.ts";
+import { type KillCounts, killRandomly, retryQuarantinedRuns, sumKills } from "./random-kills.ts";
 import {
   countImported,
   countOpenRuns,
@@ -85,7 +85,14 @@ export async function randomKills(
       sumKills(kills) >= size.kills && kills.postgres + kills.restate >= size.deep && posted !== undefined;
     const kills = await killRandomly(environment, enough, log);
     await waitUntilAllEnded(environment, 180);
+    const deaths = await retryQuarantinedRuns(environment);
+    if (deaths.length > 0) await waitUntilAllEnded(environment, 180);
     const findings = await checkInvariants(environment, await loading, { hasLostResponses: true });
+    findings.push({
+      invariant: "a run is in quarantine only after three kills of the worker that stored it",
+      passed: deaths.every((count) => count >= 3),
+      observed: `${deaths.length} in quarantine, and retried`,
+    });
     return {
       name: `${size.runs} runs, ${await countImported(environment)} of imported models, ${sumKills(kills)} kills at random`,
       results: findings,

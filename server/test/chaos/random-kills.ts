@@ -1,5 +1,6 @@
 // Kills components with -9 at random times and restarts them, never two at once, until stopped.
 import { setTimeout as pause } from "node:timers/promises";
+import { createHttpCaller } from "../support/api-caller.ts";
 import { random } from "../support/campaign.ts";
 import type { ProcessName } from "../support/test-environment.ts";
 import type { ChaosEnvironment } from "./chaos-environment.ts";
@@ -35,5 +36,19 @@ const killEngineNode = (environment: ChaosEnvironment, downMs: number) =>
     await pause(downMs);
     await environment.cluster!.start(index);
   });
+
+/**
+ * Kills every few seconds can hit the storing of the same run three times, as if the run killed its workers. It is then
+ * in quarantine until an operator retries it, as here. Returns how many deaths were counted for each.
+ */
+export async function retryQuarantinedRuns(environment: ChaosEnvironment): Promise<number[]> {
+  const rows = await environment.query<{ run_id: string; deaths: number }>(
+    `select subject as run_id, (details ->> 'deaths')::int as deaths from audit_log
+     join open_runs on open_runs.run_id::text = subject
+     where action = 'admin.quarantine' and details ->> 'reason' = 'worker_died'`,
+  );
+  for (const { run_id } of rows) await createHttpCaller(environment).post(`/admin/runs/${run_id}/retry`, {});
+  return rows.map(({ deaths }) => deaths);
+}
 
 export const sumKills = (kills: KillCounts) => Object.values(kills).reduce((sum, each) => sum + each, 0);
