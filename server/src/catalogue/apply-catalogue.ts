@@ -16,7 +16,6 @@ import {
 import type { CatalogueEntry, CatalogueFile, CatalogueProblem, YamlPath } from "./catalogue-schema.ts";
 import { suggestName } from "./did-you-mean.ts";
 import { effectiveLifecycle, type IsoDate } from "./lifecycle.ts";
-import { withTemplateModels } from "./template-models.ts";
 
 /**
  * An offer while entries are applied. `from`: the built-in offer; `like`: the template of a new offer; `entryIndex`:
@@ -199,4 +198,23 @@ function assignPreferences(drafts: OfferDraft[]): OfferDraft[] {
     const sorted = sameModel.sort((a, b) => orderOf(a) - orderOf(b) || preferenceOf(a) - preferenceOf(b));
     return { ...draft, offer: { ...draft.offer, preference: sorted.indexOf(draft) + 1 } };
   });
+}
+
+type TemplatedOffer = { offer: Offer; like: Offer };
+
+/**
+ * Offers created with `like` behave like their template offer. Adapters can branch on the model ID, so `submit`
+ * receives the model ID of the template instead of the new one.
+ */
+function withTemplateModels(provider: Provider, templatedOffers: TemplatedOffer[]): Provider {
+  if (templatedOffers.length === 0) return provider;
+  const offerKey = ({ task, model, upstreamModel }: Offer) => [task, model, upstreamModel].join(" ");
+  const models = new Map(templatedOffers.map(({ offer, like }) => [offerKey(offer), like.model]));
+  return {
+    ...provider,
+    submit(job, offer, context) {
+      const model = models.get(offerKey(offer)) ?? offer.model;
+      return provider.submit({ ...job, model }, { ...offer, model }, context);
+    },
+  };
 }

@@ -7,15 +7,12 @@ import { createProviderHttpClient } from "../outbound/provider-http-client.ts";
 import { providers } from "../providers/all.ts";
 import type { EnabledProvider, Offer, Provider } from "../providers/provider.ts";
 import type { Clock } from "../runtime/clock.ts";
-import { checkAuditLog } from "./check-audit-log.ts";
 import { checkDependencies, type DependencySettings } from "./check-dependencies.ts";
 import { checkImportedModels } from "./check-imported-models.ts";
 import { checkIsolation, type Isolation, type IsolationSettings } from "./check-isolation.ts";
-import { checkLedger } from "./check-ledger.ts";
 import { checkDisabledProvider, checkProvider, type DisabledProvider } from "./check-provider.ts";
-import { checkSetAsideEvents } from "./check-set-aside-events.ts";
+import { checkAuditLog, checkLedger, checkSetAsideEvents, checkStorageUsage } from "./check-records.ts";
 import { checkStandby } from "./check-standby.ts";
-import { checkStorageUsage } from "./check-storage-usage.ts";
 import { checkWorkers } from "./check-workers.ts";
 import type { DoctorCheck, DoctorReport, UnofferedModel } from "./report.ts";
 

@@ -6,7 +6,7 @@ import { startTestDatabase, type TestDatabase } from "../../test/support/test-da
 import { saveWakeup } from "../db/attempts/open-requests.ts";
 import { claimQueuedRuns } from "../db/runs/queue.ts";
 import { startClaimedRun } from "../db/runs/start-run.ts";
-import { createDispatchCapacity } from "./dispatch-capacity.ts";
+import { createDispatchCapacity, createDispatchWindow } from "./dispatch-capacity.ts";
 
 /** Runs that may be dispatched and not started, for each worker, before the window has adapted. */
 const INITIAL_WINDOW = 16;
@@ -131,5 +131,39 @@ describe("the capacity of a lane", () => {
       { tenant_id: tenantId(1), lane: "many" },
     ]);
     expect(capacity.laneCapacity("few")).toBe(2);
+  });
+});
+
+describe("the window", () => {
+  const noted = (slowestMs: number, times: number) => {
+    const window = createDispatchWindow();
+    for (let n = 0; n < times; n++) window.recordStartDelay(slowestMs, n * 50);
+    return window;
+  };
+
+  describe("the window", () => {
+    it("grows while dispatched runs start immediately, up to a bound", () => {
+      expect(noted(5, 10).size(1)).toBeGreaterThan(createDispatchWindow().size(1));
+      expect(noted(5, 10_000).size(1)).toBe(100);
+    });
+
+    it("shrinks while they do not, and never to zero", () => {
+      expect(noted(400, 4).size(1)).toBeLessThan(createDispatchWindow().size(1));
+      expect(noted(400, 10_000).size(1)).toBe(4);
+    });
+
+    it("does not change in between", () => {
+      expect(noted(100, 100).size(1)).toBe(createDispatchWindow().size(1));
+    });
+
+    it("waits for the effect of a small window before it shrinks further", () => {
+      const window = createDispatchWindow();
+      for (let n = 0; n < 50; n++) window.recordStartDelay(400, n);
+      expect(window.size(1)).toBe(11);
+    });
+
+    it("has the same size for each worker", () => {
+      expect(createDispatchWindow().size(3)).toBe(3 * createDispatchWindow().size(1));
+    });
   });
 });

@@ -6,7 +6,6 @@ import { countLaneLoad, type LaneLoad, type QueueKey } from "../db/runs/queue.ts
 import type { RunSettings } from "../runs/core/run-settings.ts";
 import type { Runtime } from "../runs/core/runtime.ts";
 import type { ProviderRegistry } from "../runs/offers/provider-registry.ts";
-import { createDispatchWindow } from "./dispatch-window.ts";
 
 /**
  * How long a count of the lane load is used; runs dispatched since are added to it. `FRESH_MS` applies while few runs
@@ -84,3 +83,35 @@ export function createDispatchCapacity(services: CapacityDependencies): Dispatch
 /** Enough runs to fill every provider slot that becomes free at once, and few more. */
 const prefetchLimit = ({ concurrent = 0, perMinute = 0 }: { concurrent?: number; perMinute?: number }) =>
   Math.max(MAX_WAITING_FOR_SLOT, Math.ceil(concurrent / 2), Math.ceil(perMinute / 30));
+
+const FAST_START_MS = 60;
+const SLOW_START_MS = 150;
+const MIN_SIZE = 4;
+const MAX_SIZE = 100;
+/** Pause after shrinking, because a smaller window takes effect with a delay. */
+const SHRINK_COOLDOWN_MS = 100;
+
+type DispatchWindow = {
+  /** `slowestMs`: the longest wait of a dispatched run that has not started. */
+  recordStartDelay(slowestMs: number, now: number): void;
+  size(workers: number): number;
+};
+
+/**
+ * Limits the runs that are dispatched and not yet started. The window grows while runs start at once and shrinks when
+ * they do not, so that the backlog stays in PostgreSQL, where its order can still change.
+ */
+export function createDispatchWindow(): DispatchWindow {
+  let perWorker = 16;
+  let shrunkAt = Number.NEGATIVE_INFINITY;
+  return {
+    recordStartDelay(slowestMs, now) {
+      if (slowestMs < FAST_START_MS) perWorker = Math.min(MAX_SIZE, perWorker + 1);
+      else if (slowestMs > SLOW_START_MS && now - shrunkAt > SHRINK_COOLDOWN_MS) {
+        perWorker = Math.max(MIN_SIZE, perWorker * 0.7);
+        shrunkAt = now;
+      }
+    },
+    size: (workers) => Math.floor(perWorker) * workers,
+  };
+}

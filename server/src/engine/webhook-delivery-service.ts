@@ -1,8 +1,7 @@
 // Executes webhook deliveries on Restate. A delivery sleeps between its attempts; the journal contains only the delays.
 import * as restate from "@restatedev/restate-sdk";
 import type { DeliveryClaim } from "../db/webhooks/delivery-queue.ts";
-import { runDelivery } from "../webhooks/deliver.ts";
-import { attemptDelivery } from "../webhooks/delivery-attempt.ts";
+import { attemptDelivery, runDelivery } from "../webhooks/delivery-attempt.ts";
 import type { WebhookServices } from "../webhooks/webhook-service.ts";
 import type { InFlightSteps } from "./in-flight-steps.ts";
 

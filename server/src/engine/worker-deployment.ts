@@ -1,6 +1,10 @@
 // The deployment of this worker in the engine. Its URI contains the build ID, so code under a URI never changes: new
 // runs go to the version that started last, and runs in progress stay with the version that began them. A worker that
 // is the last one of its version keeps serving these runs until they have ended.
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import type { Database } from "../db/connect.ts";
 import { acquireLeases, listLeaseNames, releaseLeases } from "../db/leases.ts";
 import type { Runtime } from "../runs/core/runtime.ts";
@@ -145,4 +149,21 @@ const servingLease = (state: ServingState, uri: string, holder: string) => `${st
 export async function listServedUris(database: Database, state: ServingState): Promise<string[]> {
   const names = await listLeaseNames(database, `${state}/`);
   return [...new Set(names.map((name) => name.slice(state.length + 1, name.lastIndexOf("/"))))];
+}
+
+const SERVER = fileURLToPath(new URL("../../", import.meta.url));
+const FOLDERS = ["src", "migrations"];
+const isProgram = (path: string) => /\.(ts|js|sql)$/.test(path) && !/\.test\.(ts|js)$/.test(path);
+
+/**
+ * Identifies the code of this program by its files, so that two versions never have the same deployment in the
+ * engine. A digest of the program's files: the same on every machine with this version.
+ */
+export function computeBuildId(): string {
+  const digest = createHash("sha256");
+  for (const folder of FOLDERS) {
+    const paths = readdirSync(join(SERVER, folder), { recursive: true, encoding: "utf8" }).filter(isProgram).sort();
+    for (const path of paths) digest.update(`${folder}/${path}\0`).update(readFileSync(join(SERVER, folder, path)));
+  }
+  return digest.digest("hex").slice(0, 12);
 }

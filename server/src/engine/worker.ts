@@ -9,7 +9,6 @@ import { runSteps, type StepDependencies } from "../runs/execute/run-steps.ts";
 import { longestSynchronousSeconds } from "../runs/offers/provider-registry.ts";
 import { SUSPECTS_INTERVAL_MS } from "../runs/ownership/suspect-runs.ts";
 import type { WebhookServices } from "../webhooks/webhook-service.ts";
-import { computeBuildId } from "./build-id.ts";
 import { startDispatcher } from "./dispatcher.ts";
 import { type DutyDependencies, startDuties } from "./duties.ts";
 import { createEngineAdmin } from "./engine-admin.ts";
@@ -20,7 +19,7 @@ import { engineIncarnationService, runService } from "./run-service.ts";
 import { webhookDeliveryService } from "./webhook-delivery-service.ts";
 import { startWebhookDuties } from "./webhook-duties.ts";
 import { startWorkerControl, type WorkerActivity } from "./worker-control.ts";
-import { startWorkerDeployment } from "./worker-deployment.ts";
+import { computeBuildId, startWorkerDeployment } from "./worker-deployment.ts";
 import { createWorkerEndpoint } from "./worker-endpoint.ts";
 
 /** Time to store the response of the last provider request. */

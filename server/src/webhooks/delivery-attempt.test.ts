@@ -30,11 +30,10 @@ import {
 import { FetchEnv } from "../outbound/fetch-settings.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { systemClock } from "../runtime/system-clock.ts";
-import { createWebhookService } from "./create-webhook-service.ts";
 import { attemptDelivery } from "./delivery-attempt.ts";
 import { deliveryDestination } from "./destination.ts";
 import { WebhookEnv } from "./settings.ts";
-import { deliveryLimits, type WebhookServices } from "./webhook-service.ts";
+import { createWebhookService, deliveryLimits, type WebhookServices } from "./webhook-service.ts";
 
 const TENANT = v7();
 const NAME = "hooks.flips.test";

@@ -1,5 +1,6 @@
 // One delivery attempt: waits for a slot at the destination, sends the message, records the result. The engine journals
 // only the delay until the next attempt; secrets are decrypted inside the step and never journalled.
+import { listRunTraces } from "../db/runs/run-traces.ts";
 import {
   acquireDestinationSlot,
   type DeliveryClaim,
@@ -15,7 +16,6 @@ import { connectionErrorCode } from "../outbound/webhook-http-client.ts";
 import { buildMessageHeaders } from "./message-headers.ts";
 import { type DeliveryDecision, decideDelivery, type ReceiverResponse } from "./retry-schedule.ts";
 import { findSigningSecrets } from "./signing-secrets.ts";
-import { traceDelivery } from "./trace-delivery.ts";
 import { deliveryLimits, disableAfterSeconds, type WebhookServices } from "./webhook-service.ts";
 
 export type DeliveryStep = { isDone: true } | { waitSeconds: number };
@@ -131,4 +131,57 @@ async function disableFailingWebhook(
   if (!webhook_id || !reason) return;
   if (await disableWebhook(database, { tenant_id, webhook_id }, reason, ids.next()))
     log.warn({ tenant_id, webhook_id, reason }, "webhook endpoint disabled");
+}
+
+type TraceDependencies = Pick<WebhookServices, "database" | "tracing" | "log">;
+
+/**
+ * Makes an attempt to deliver a webhook a part of the trace of its run. A delivery whose trace cannot be read is sent
+ * without it.
+ */
+async function traceDelivery<T>(
+  { database, tracing, log }: TraceDependencies,
+  { delivery_id }: DeliveryClaim,
+  { run_id, type, attempts }: Pick<DueDelivery, "run_id" | "type" | "attempts">,
+  send: () => Promise<T>,
+): Promise<T> {
+  if (!tracing.isEnabled || run_id === null) return send();
+  const [trace] = await listRunTraces(database, [run_id]).catch((thrown) => {
+    log.warn({ err: thrown }, "reading the trace of a run failed");
+    return [];
+  });
+  const attributes = {
+    "messaging.system": "gesso",
+    "messaging.destination.name": "gesso.webhooks",
+    "messaging.operation.name": "process",
+    "messaging.operation.type": "process",
+    "messaging.message.id": delivery_id,
+    "gesso.run.id": run_id,
+    "gesso.event.type": type,
+    "gesso.webhook.attempt": attempts + 1,
+  };
+  return tracing.inContext(trace?.traceparent, () =>
+    tracing.inSpan({ name: "process gesso.webhooks", kind: "consumer", attributes }, send),
+  );
+}
+
+type DeliveryEngine = {
+  step<T>(name: string, work: () => Promise<T>): Promise<T>;
+  sleep(seconds: number): Promise<void>;
+};
+
+/**
+ * The durable loop of one delivery: attempt, sleep, attempt again, until it is delivered or given up. Each step is
+ * idempotent after a crash; the attempt count is in PostgreSQL.
+ */
+export async function runDelivery(
+  claim: DeliveryClaim,
+  engine: DeliveryEngine,
+  attempt: (claim: DeliveryClaim) => Promise<DeliveryStep>,
+): Promise<void> {
+  for (;;) {
+    const step = await engine.step("attempt", () => attempt(claim));
+    if ("isDone" in step) return;
+    await engine.sleep(step.waitSeconds);
+  }
 }

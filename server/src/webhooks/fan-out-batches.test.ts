@@ -8,15 +8,14 @@ import { startTestDatabase, type TestDatabase } from "../../test/support/test-da
 import { createTestRuntime } from "../../test/support/test-runtime.ts";
 import { connectDatabase } from "../db/connect.ts";
 import { MAX_WEBHOOKS_PER_TENANT } from "../db/webhooks/endpoints.ts";
-import { checkSetAsideEvents } from "../doctor/check-set-aside-events.ts";
+import { checkSetAsideEvents } from "../doctor/check-records.ts";
 import { FetchEnv } from "../outbound/fetch-settings.ts";
 import { systemClock } from "../runtime/system-clock.ts";
-import { createWebhookService } from "./create-webhook-service.ts";
 import { createFanOut } from "./fan-out.ts";
 import { processReplays } from "./replay.ts";
 import { retrySetAsideEvents } from "./set-aside-events.ts";
 import { WebhookEnv } from "./settings.ts";
-import type { WebhookServices } from "./webhook-service.ts";
+import { createWebhookService, type WebhookServices } from "./webhook-service.ts";
 
 const [TENANT, OTHER] = [v7(), v7()];
 const { log, messages } = createMemoryLog();

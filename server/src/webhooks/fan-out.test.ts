@@ -10,10 +10,9 @@ import { LOG_START, listEventsAfter } from "../db/event-log.ts";
 import { commitFanOut, readFanOutCursor } from "../db/webhooks/fan-out.ts";
 import { FetchEnv } from "../outbound/fetch-settings.ts";
 import { systemClock } from "../runtime/system-clock.ts";
-import { createWebhookService } from "./create-webhook-service.ts";
 import { createFanOut } from "./fan-out.ts";
 import { WebhookEnv } from "./settings.ts";
-import type { WebhookServices } from "./webhook-service.ts";
+import { createWebhookService, type WebhookServices } from "./webhook-service.ts";
 
 const [TENANT, OTHER] = [v7(), v7()];
 let database: TestDatabase;

@@ -1,11 +1,35 @@
 import { z } from "zod";
+import { cursorScope } from "../../access/cursors.ts";
+import type { RequestContext } from "../../access/request-context.ts";
 import { endUser, runId, textField, timestampField } from "../../contract/fields.ts";
 import { paginationFields } from "../../contract/pagination.ts";
-import { endedRunFilterFields, runFilterFields, runTag } from "../../contract/run-filters.ts";
+import { endedRunFilterFields, type RunFilter, runFilterFields, runTag } from "../../contract/run-filters.ts";
 import { RUN_STATUSES, RunPage } from "../../contract/schemas/run.ts";
-import { listRunPage } from "../../library/list-runs.ts";
-import type { RenderDependencies } from "../../runs/show/render-run.ts";
+import { listRunRows } from "../../db/search/list-runs.ts";
+import { addMarks } from "../../library/run-marks.ts";
+import { type RenderDependencies, renderRun } from "../../runs/show/render-run.ts";
 import { defineQuery } from "../define-query.ts";
+
+/**
+ * Lists the runs of a tenant in pages, newest first. A page can be short although there are more runs: each request
+ * reads a bounded number of rows.
+ */
+export async function listRunPage(
+  services: RenderDependencies,
+  { database, caller, cursors }: RequestContext,
+  { cursor, limit, ...filter }: RunFilter,
+): Promise<RunPage> {
+  const scope = cursorScope(caller.tenant_id, filter);
+  const before = cursor === undefined ? undefined : cursors.verify(scope, cursor);
+  // One more than the page, to know whether there is a next one.
+  const { rows, nextBefore } = await listRunRows(database, caller.tenant_id, { ...filter, before }, limit + 1);
+  const page = rows.slice(0, limit).map((row) => renderRun(services, row));
+  const lastId = rows.length > limit ? page.at(-1)!.run_id : nextBefore;
+  return {
+    data: await addMarks(database, caller.tenant_id, page),
+    next_cursor: lastId === null ? null : cursors.sign(scope, lastId),
+  };
+}
 
 export const listRuns = defineQuery({
   name: "runs.list",

@@ -29,9 +29,9 @@ import { dispatchDeliveries, recordDeliveryAttempt, renewDeliveryClaim } from ".
 import { runWebhookMaintenance } from "../../db/webhooks/maintenance.ts";
 import { FetchEnv } from "../../outbound/fetch-settings.ts";
 import { systemClock } from "../../runtime/system-clock.ts";
-import { createWebhookService } from "../../webhooks/create-webhook-service.ts";
 import { createFanOut } from "../../webhooks/fan-out.ts";
 import { WebhookEnv } from "../../webhooks/settings.ts";
+import { createWebhookService } from "../../webhooks/webhook-service.ts";
 import { executeRun } from "./execute.ts";
 import type { RunEngine } from "./run-engine.ts";
 import { runSteps } from "./run-steps.ts";

@@ -192,7 +192,7 @@ export const tenants: ThreatSection = {
           "finds a removed end whose checkpoints are removed too",
           "finds a rebuilt log whose checkpoints and head were rebuilt without the key",
         ],
-        "server/src/doctor/check-audit-log.test.ts": [
+        "server/src/doctor/check-records.test.ts": [
           "passes for a complete log, and names the tenant and the entry that was removed from its end",
         ],
         "server/src/db/row-level-security.test.ts": ["own nothing and pass no wall, and leave the log as it is"],

@@ -17,7 +17,7 @@ export const webhooks: ThreatSection = {
         "server/src/settings/config.test.ts": [
           "refuses bad configuration %i: %s is named, and its value is not printed",
         ],
-        "server/src/webhooks/create-webhook-service.test.ts": [
+        "server/src/webhooks/webhook-service.test.ts": [
           "sends to this machine if it is a development environment, but neither to its own port nor to a name of elsewhere",
         ],
         "server/test/webhooks/ssrf.test.ts": [

@@ -1,9 +1,9 @@
 // The ledger of one run as the API shows it: of a completed run, and of another tenant's run.
 import { v7 } from "uuid";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { startTestDatabase, type TestDatabase } from "../../test/support/test-database.ts";
-import { RunLedger } from "../contract/schemas/usage.ts";
-import { reportRunLedger } from "./run-ledger.ts";
+import { startTestDatabase, type TestDatabase } from "../../../test/support/test-database.ts";
+import { RunLedger } from "../../contract/schemas/usage.ts";
+import { reportRunLedger } from "./ledger.ts";
 
 let database: TestDatabase;
 const run = { run_id: v7(), tenant_id: v7() };

@@ -1,17 +1,17 @@
 // Pages of runs as the API returns them: short pages with a cursor, cursors of other filters, and counts by month.
 import { v7 } from "uuid";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { insertEndedRuns, type TestRun } from "../../test/support/ended-runs.ts";
-import { createFakeAssets } from "../../test/support/fake-assets.ts";
-import { startTestDatabase, type TestDatabase } from "../../test/support/test-database.ts";
-import { createCursorSigner } from "../access/cursors.ts";
-import type { RequestContext } from "../access/request-context.ts";
-import type { RunFilter } from "../contract/run-filters.ts";
-import { RunHistogram } from "../contract/schemas/library.ts";
-import { type JsonObject, RunPage } from "../contract/schemas/run.ts";
-import { getRunHistogram } from "../operations/runs/histogram.ts";
-import { indexRuns } from "../runs/upkeep/index-runs.ts";
-import { listRunPage } from "./list-runs.ts";
+import { insertEndedRuns, type TestRun } from "../../../test/support/ended-runs.ts";
+import { createFakeAssets } from "../../../test/support/fake-assets.ts";
+import { startTestDatabase, type TestDatabase } from "../../../test/support/test-database.ts";
+import { createCursorSigner } from "../../access/cursors.ts";
+import type { RequestContext } from "../../access/request-context.ts";
+import type { RunFilter } from "../../contract/run-filters.ts";
+import { RunHistogram } from "../../contract/schemas/library.ts";
+import { type JsonObject, RunPage } from "../../contract/schemas/run.ts";
+import { indexRuns } from "../../runs/upkeep/index-runs.ts";
+import { getRunHistogram } from "./histogram.ts";
+import { listRunPage } from "./list.ts";
 
 const tenant = v7();
 /** Has a run with more children than one request reads. The oldest child is the only one of its model. */

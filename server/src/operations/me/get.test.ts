@@ -1,10 +1,10 @@
 // Who a credential acts for, by its kind.
 import { v7 } from "uuid";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createCallerRecord } from "../../test/support/tenants.ts";
-import { startTestDatabase, type TestDatabase } from "../../test/support/test-database.ts";
-import { Identity } from "../contract/schemas/access.ts";
-import { describeCaller } from "./identity.ts";
+import { createCallerRecord } from "../../../test/support/tenants.ts";
+import { startTestDatabase, type TestDatabase } from "../../../test/support/test-database.ts";
+import { Identity } from "../../contract/schemas/access.ts";
+import { describeCaller } from "./get.ts";
 
 let database: TestDatabase;
 const tenant_id = v7();

@@ -4,8 +4,8 @@ import { expect, it } from "vitest";
 import type { Fault } from "../faults/faults.ts";
 import { FetchEnv } from "../outbound/fetch-settings.ts";
 import { systemClock } from "../runtime/system-clock.ts";
-import { createWebhookService } from "./create-webhook-service.ts";
 import { WebhookEnv } from "./settings.ts";
+import { createWebhookService } from "./webhook-service.ts";
 
 const createHttpClient = (env: Record<string, string>, PUBLIC_URL = "https://gesso.example") => {
   const settings = { ...WebhookEnv.parse(env), ...FetchEnv.parse(env), PUBLIC_URL };
