@@ -1,6 +1,7 @@
-// Project rules that no linter checks: forbidden code by folder, generic file names, file length. Prints file length
-// statistics at the end.
+// Project rules that no linter checks: forbidden code by folder, generic file names, file length, types that hand on
+// too many capabilities. Prints file length statistics at the end.
 import { basename, dirname } from "node:path";
+import { listCapabilityTypes, MAX_CAPABILITIES } from "./capabilities.ts";
 import { listSourceFiles, type SourceFile } from "./source-files.ts";
 
 const MAX_FILE_LINES = 400;
@@ -156,6 +157,14 @@ function findFileViolations(file: SourceFile): string[] {
   ];
 }
 
+const findLargeCapabilityTypes = (file: SourceFile) =>
+  listCapabilityTypes(file)
+    .filter(({ members }) => isServer(file) && members > MAX_CAPABILITIES)
+    .map(
+      ({ name, line, members }) =>
+        `${file.path}:${line}: ${name} hands on ${members} capabilities, at most ${MAX_CAPABILITIES}: split it by use`,
+    );
+
 /** The formatter wraps code at 120 columns; comments are wrapped by hand. */
 const findLongComments = ({ path, text }: SourceFile) =>
   text
@@ -177,6 +186,7 @@ const broken = files.flatMap((file) => [
   ...findRuleViolations(file),
   ...findNameViolations(file),
   ...findFileViolations(file),
+  ...findLargeCapabilityTypes(file),
 ]);
 
 const sizes = `${lengths.length} files, lines: median ${at(0.5)}, p90 ${at(0.9)}, longest ${lengths.at(-1)}`;

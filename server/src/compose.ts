@@ -135,8 +135,8 @@ function composeAccess(
       cell: config.CELL,
       publicUrl: config.PUBLIC_URL,
     },
-    cliIssuers: listCliIssuers(config.OIDC_ISSUERS),
-    console: {
+    signIn: {
+      cliIssuers: listCliIssuers(config.OIDC_ISSUERS),
       sessions: createConsoleSessions({ database, lookup, keys, clock, ids }),
       login: createConsoleLogin({
         ...{ issuers, secrets: loginSecrets, send: trustedFetch, clock },
@@ -310,13 +310,13 @@ export function composeServices(config: Config, role: string, tracing: Tracing) 
     openSnapshot: () => openSnapshot(directUrlOf(config), { statementMs: SLOW_STATEMENTS.statementMs }),
   };
 
-  const { access, ...signIn } = composeAccess(config, api, deriveKeys);
+  const { access, authenticator, signIn } = composeAccess(config, api, deriveKeys);
   observeProcess(api, role);
   return {
-    ...{ runtime, database, assets, worker, api, webhookServices, engineClient, callbackSigner, findClientAddress },
+    ...{ runtime, database, assets, worker, api, webhookServices, engineClient, callbackSigner },
     startMetrics: metricsServer.start,
-    ...signIn,
-    admission: createAdmission({ database, clock, random }, config),
+    signIn,
+    callers: { authenticator, admission: createAdmission({ database, clock, random }, config), findClientAddress },
     /** How the processes that decode images are isolated. */
     sandboxStatus: decoders.sandboxStatus,
     queries: composeQueries(config, api, { ...webhookService, ...access }),

@@ -61,13 +61,13 @@ export function createApp(
   app.route("/", operationRoutes(http));
   app.route("/", mcpRoutes(http, { ...mcp, publicUrl, corsOrigins }));
   app.route("/", openAiRoutes(http));
-  app.route("/", fileRoutes(http.runs, createDownloadLimit(http.findClientAddress, addressDownloads)));
+  app.route("/", fileRoutes(http.runs, createDownloadLimit(http.callers.findClientAddress, addressDownloads)));
   app.route("/", exportRoutes(http));
   app.route("/", callbackRoutes(http.runs, callbacks));
   app.route("/", webhookKeyRoutes(http.webhooks, log));
   app.route("/", healthRoutes(checks, http.runs.clock));
   app.route("/", errorPageRoutes());
-  app.route("/", cliConfigRoutes(http.cliIssuers));
+  app.route("/", cliConfigRoutes(http.signIn.cliIssuers));
   if (consoleOptions) app.route("/", consoleRoutes(http, { ...consoleOptions, publicUrl }));
   app.route("/", startPageRoutes(publicUrl, consoleOptions !== undefined));
   // Generated for the first caller, because it would delay the start by almost half a second.

@@ -5,6 +5,6 @@ import type { HttpServices } from "./http-services.ts";
 import type { HttpBindings } from "./read-request.ts";
 
 export const credentialsOf = (
-  { findClientAddress }: Pick<HttpServices, "findClientAddress">,
+  { callers: { findClientAddress } }: Pick<HttpServices, "callers">,
   { req, env }: Context<HttpBindings>,
 ): Credentials => ({ headers: req.raw.headers, url: req.url, address: findClientAddress(env.incoming) });

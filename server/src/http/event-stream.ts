@@ -42,11 +42,11 @@ export function readLastEventId(context: Context, field: unknown): LogPosition |
 /** `run` is set if the stream is of one run and ends with it. */
 type EventStreamQuery = { run?: RunRow; filter: EventFilter; after: LogPosition | undefined };
 
-type StreamServices = Pick<HttpServices, "runs" | "streams" | "authenticator" | "findClientAddress">;
+type StreamServices = Pick<HttpServices, "runs" | "progress" | "callers">;
 type StreamCall = { context: Context<HttpBindings>; request: RequestContext; admitted: AdmittedRequest };
 
 export async function respondWithEventStream(
-  { runs, streams, authenticator, findClientAddress }: StreamServices,
+  { runs, progress: { streams }, callers: { authenticator, findClientAddress } }: StreamServices,
   { context, request, admitted }: StreamCall,
   streamRequest: EventStreamQuery,
 ): Promise<Response> {

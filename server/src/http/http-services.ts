@@ -22,13 +22,20 @@ import type { FindClientAddress } from "./client-address.ts";
 export type RunApiServices = AcceptDependencies &
   Runtime & { database: Database; assets: UploadDependencies["assets"]; openSnapshot(): Promise<OpenSnapshot> };
 
-/** How people sign in to the console. `issuerIds`: the identity providers that it has a client at. */
-export type ConsoleAccess = {
+/** Who sends a request, and whether it is let in. */
+type CallerServices = { authenticator: Authenticator; admission: Admission; findClientAddress: FindClientAddress };
+
+/**
+ * How people sign in, to the console and on the command line. `issuerIds` and `cliIssuers`: the identity providers that
+ * these have a client at.
+ */
+type SignInServices = {
   sessions: ConsoleSessions;
   login: ConsoleLogin;
   signInLimit: SignInLimit;
   issuers: Pick<Issuers, "verifyLogout">;
   issuerIds: readonly string[];
+  cliIssuers: readonly CliIssuer[];
 };
 
 export type HttpServices = {
@@ -36,14 +43,10 @@ export type HttpServices = {
   webhooks: Pick<WebhookService, "signingKeys">;
   /** What the handlers of operations use, without the database, which is the one of each request. */
   queries: Omit<QueryServices, "database">;
-  authenticator: Authenticator;
-  admission: Admission;
+  callers: CallerServices;
   cursors: CursorSigner;
-  runWaiter: RunWaiter;
   clientRequests: ClientRequests;
-  streams: EventStreams;
-  findClientAddress: FindClientAddress;
-  console: ConsoleAccess;
-  /** The identity providers that the command line has a client at. */
-  cliIssuers: readonly CliIssuer[];
+  /** How callers follow their runs: by waiting for one, or by reading events. */
+  progress: { runWaiter: RunWaiter; streams: EventStreams };
+  signIn: SignInServices;
 };

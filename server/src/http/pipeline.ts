@@ -156,9 +156,9 @@ export async function admit<T>(
   { operation, onAuthenticated }: { operation: Pick<Operation, "http">; onAuthenticated?(): void },
   serveAdmitted: (call: Call) => Promise<T>,
 ): Promise<T> {
-  const caller = await http.authenticator.authenticate(credentialsOf(http, context));
+  const caller = await http.callers.authenticator.authenticate(credentialsOf(http, context));
   onAuthenticated?.();
-  const admitted = await admitRequest(http.admission, { caller, operation }, context);
+  const admitted = await admitRequest(http.callers.admission, { caller, operation }, context);
   try {
     return await serveAdmitted({
       ...{ caller, admitted, outgoing: context.env.outgoing, signal: context.req.raw.signal },
@@ -196,7 +196,7 @@ export async function perform(
 
 /** Data of the caller's tenant only, except for the operator. */
 export const createRequestContext = (
-  { runs, cursors, admission }: Pick<HttpServices, "runs" | "cursors" | "admission">,
+  { runs, cursors, callers: { admission } }: Pick<HttpServices, "runs" | "cursors" | "callers">,
   { caller, requestId, admitted, onReplay, onRunAccepted }: Call,
   operation: Operation,
   idempotencyKey?: string,
@@ -317,7 +317,7 @@ const PROGRESS_SECONDS = 1;
 
 /** Without a free place among the waiting requests, it returns at once. */
 async function waitForEnd<R extends JsonObject | RunRow>(
-  { runs: { clock }, runWaiter }: HttpServices,
+  { runs: { clock }, progress: { runWaiter } }: HttpServices,
   { admitted, signal, place: ownPlace }: Pick<CallWithContext, "admitted" | "signal" | "place">,
   run: R,
   { seconds, onProgress }: Wait<R>,

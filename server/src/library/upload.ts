@@ -11,9 +11,6 @@ import { insertUploadRun } from "../db/runs/insert-upload.ts";
 import type { RunRow } from "../db/runs/runs.ts";
 import { discardStagedRun, insertStagedRun } from "../db/runs/staged-runs.ts";
 import { Fault } from "../faults/faults.ts";
-import type { ImageDecoder } from "../files/images/image-decoder.ts";
-import type { ThumbnailMaker } from "../files/images/thumbnail.ts";
-import type { ProvenanceService } from "../files/provenance/provenance-service.ts";
 import type { AssetStore } from "../files/storage/asset-store.ts";
 import { createOnce } from "../idempotency/create-once.ts";
 import { findReplayedRun, resolveTreePosition } from "../runs/accept/accept-run.ts";
@@ -21,20 +18,13 @@ import { resolveEndUser } from "../runs/accept/end-user.ts";
 import { buildRunWebhook, type WebhookPolicy } from "../runs/accept/run-webhook.ts";
 import { deriveId } from "../runs/core/ids.ts";
 import type { Runtime } from "../runs/core/runtime.ts";
-import type { FindProvenancePolicy } from "../runs/outputs/provenance-policy.ts";
-import { storeThumbnails } from "../runs/outputs/store-thumbnails.ts";
-import type { FileTurns } from "../runs/sources/file-turns.ts";
+import { storeThumbnails, type ThumbnailDependencies } from "../runs/outputs/store-thumbnails.ts";
+import type { StagingDependencies } from "../runs/sources/stage-inline-files.ts";
 import { writeSource } from "../runs/sources/store-source.ts";
 
-export type UploadDependencies = Pick<Runtime, "clock" | "ids" | "crashPoint" | "log"> & {
-  assets: AssetStore;
-  images: ImageDecoder;
-  thumbnails: ThumbnailMaker;
-  webhooks: WebhookPolicy;
-  fileTurns: FileTurns;
-  provenance: ProvenanceService;
-  findProvenancePolicy: FindProvenancePolicy;
-};
+export type UploadDependencies = Omit<StagingDependencies, "database"> &
+  ThumbnailDependencies &
+  Pick<Runtime, "ids"> & { assets: AssetStore; webhooks: WebhookPolicy };
 
 type UploadOptions = {
   description?: string | undefined;

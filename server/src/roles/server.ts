@@ -98,7 +98,7 @@ async function startHttp(
   role: string,
   worker?: EngineWorker,
 ): Promise<Stoppable> {
-  const { runtime, database, assets, webhookServices, authenticator, admission, cursors } = composed;
+  const { runtime, database, assets, webhookServices } = composed;
   const { clock } = runtime;
   const checks = {
     required: { database: () => database.ping() },
@@ -115,15 +115,11 @@ async function startHttp(
           runs: composed.api,
           webhooks: webhookServices,
           queries: composed.queries,
-          authenticator,
-          admission,
-          cursors,
-          runWaiter,
+          callers: composed.callers,
+          cursors: composed.cursors,
           clientRequests: createClientRequests({ ...runtime, database, holder }),
-          streams,
-          findClientAddress: composed.findClientAddress,
-          console: composed.console,
-          cliIssuers: composed.cliIssuers,
+          progress: { runWaiter, streams },
+          signIn: composed.signIn,
         },
         {
           callbacks: composed.callbackSigner,

@@ -40,7 +40,13 @@ export async function startTestApi(
   const streams = createEventStreams(services, config);
   const clientRequests = createClientRequests({ ...services, holder: 0 });
   const app = createApp(
-    { ...composed, runs: services, webhooks: composed.webhookServices, runWaiter, clientRequests, streams },
+    {
+      ...composed,
+      runs: services,
+      webhooks: composed.webhookServices,
+      clientRequests,
+      progress: { runWaiter, streams },
+    },
     {
       ...{ callbacks: composed.callbackSigner, checks, corsOrigins: [], addressDownloads: 0 },
       ...{ publicUrl: config.PUBLIC_URL, mcp: composed.mcp },

@@ -23,7 +23,7 @@ export function consoleRoutes(
   http: HttpServices,
   { folder, publicUrl, isLoopback }: ConsoleOptions,
 ): Hono<HttpBindings> {
-  const { sessions, issuerIds } = http.console;
+  const { sessions, issuerIds } = http.signIn;
   const requireSameOrigin = createSameOriginCheck(publicUrl);
   const app = new Hono<HttpBindings>();
   const oidc = issuerIds.map((id) => ({ id, url: `/console/session/oidc/${id}` }));
@@ -38,7 +38,7 @@ export function consoleRoutes(
   app.route(
     "/",
     operationRoutes(
-      { ...http, authenticator: sessions },
+      { ...http, callers: { ...http.callers, authenticator: sessions } },
       {
         prefix: "/console/api/v1",
         checkRequest(context, operation) {

@@ -17,10 +17,7 @@ const ISSUER_ID = "[a-z0-9][a-z0-9-]{0,31}";
 const MAX_LOGOUT_BYTES = 16 * 1024;
 const FORM = "application/x-www-form-urlencoded";
 
-export function loginRoutes({
-  console: { sessions, login, issuers },
-  runs: { log },
-}: HttpServices): Hono<HttpBindings> {
+export function loginRoutes({ signIn: { sessions, login, issuers }, runs: { log } }: HttpServices): Hono<HttpBindings> {
   const app = new Hono<HttpBindings>();
   const failurePath = (thrown: unknown, requestId: string) => {
     const fault = toFault(thrown);

@@ -43,9 +43,9 @@ export function sessionRoutes(http: HttpServices, options: SessionRouteOptions):
 
 function signInRoutes(http: HttpServices, options: SessionRouteOptions): Hono<HttpBindings> {
   const { publicUrl, requireSameOrigin } = options;
-  const { sessions, signInLimit } = http.console;
+  const { sessions, signInLimit } = http.signIn;
   const app = new Hono<HttpBindings>();
-  const addressOf = (context: ConsoleContext) => http.findClientAddress(context.env.incoming);
+  const addressOf = (context: ConsoleContext) => http.callers.findClientAddress(context.env.incoming);
   const identifyByCode = async (context: ConsoleContext, code: string): Promise<SignIn> => {
     requireLoopback(context, options);
     const takeBack = signInLimit.countFailure(addressOf(context));
@@ -62,7 +62,7 @@ function signInRoutes(http: HttpServices, options: SessionRouteOptions): Hono<Ht
       // Access tokens have no sessions.
       if (!hasValidApiKeySyntax(key)) throw new Fault("invalid_api_key");
       const headers = new Headers({ authorization: `Bearer ${key}` });
-      const caller = await http.authenticator.authenticate({ ...credentialsOf(http, context), headers });
+      const caller = await http.callers.authenticator.authenticate({ ...credentialsOf(http, context), headers });
       return signInWithKey(caller, "key", http.runs.clock);
     } catch (thrown) {
       if (toFault(thrown).status === 401) signInLimit.countFailure(addressOf(context));
@@ -85,7 +85,7 @@ function signInRoutes(http: HttpServices, options: SessionRouteOptions): Hono<Ht
   // Called with an API key by `gesso dev`, not by a page.
   app.post("/console/codes", async (context) => {
     requireLoopback(context, options);
-    const code = await sessions.createCode(await http.authenticator.authenticate(credentialsOf(http, context)));
+    const code = await sessions.createCode(await http.callers.authenticator.authenticate(credentialsOf(http, context)));
     const url = `${publicUrl.replace(/\/$/, "")}/console#in=${code}`;
     return context.json({ code, expires_in: CODE_SECONDS, url }, 201);
   });
@@ -93,7 +93,7 @@ function signInRoutes(http: HttpServices, options: SessionRouteOptions): Hono<Ht
 }
 
 function ownSessionRoutes(http: HttpServices, { requireSameOrigin }: SessionRouteOptions): Hono<HttpBindings> {
-  const { sessions } = http.console;
+  const { sessions } = http.signIn;
   const app = new Hono<HttpBindings>();
   const requireSession = (context: ConsoleContext) => {
     requireSameOrigin(context);

@@ -9,16 +9,21 @@ import type { InFlightAttempts } from "../ownership/in-flight-attempts.ts";
 import type { JobFiles } from "./job-files.ts";
 import type { ResponseSpool } from "./response-spool.ts";
 
-export type AttemptDependencies = Runtime & {
-  database: Database;
-  providers: ProviderRegistry;
-  settings: RunSettings;
-  notifications: Notifications;
+/** What keeps a response until it is in the database, and knows whether the database is there to take it. */
+type ResponseKeeping = {
   jobFiles: JobFiles;
   spool: ResponseSpool;
   inFlight: InFlightAttempts;
   steadiness: DatabaseSteadiness;
 };
+
+export type AttemptDependencies = Runtime &
+  ResponseKeeping & {
+    database: Database;
+    providers: ProviderRegistry;
+    settings: RunSettings;
+    notifications: Notifications;
+  };
 
 /** What only reads and writes attempts. */
 export type AttemptRecords = Pick<AttemptDependencies, "database" | "providers" | "notifications">;
