@@ -1,5 +1,6 @@
 // Runs of imported models: the plan, and the result as callers see it. Both are pure functions of what is stored.
 import { isImageReference, parseSource, storedAssetReference } from "./image-fields.ts";
+import { toPointer } from "./json-pointer.ts";
 import type { ImportedModel, Job, RunResult, Source } from "./operation.ts";
 import { findFiles, replaceAt } from "./pinned-model.ts";
 import { RunOutputReference } from "./run-outputs.ts";
@@ -43,10 +44,7 @@ export const findNoFiles = (model: ImportedModel, input: JsonObject): string[] =
     .filter(({ value }) =>
       typeof value === "string" ? !isFileReference(value) : !RunOutputReference.safeParse(value).success,
     )
-    .map(
-      ({ path }) =>
-        `/input${path.map((part) => `/${String(part).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("")}`,
-    );
+    .map(({ path }) => `/input${toPointer(path)}`);
 
 const DATA_URL = /^data:[a-z0-9.+-]+\/[a-z0-9.+-]+;base64,[A-Za-z0-9+/_-]+={0,2}$/i;
 const DATA_HEAD = /^data:[^,]{1,200},/;

@@ -1,8 +1,10 @@
 // Validates the input of an operation and fills in defaults. A Fault lists all validation errors at once.
+
 import { z } from "zod";
 import { Fault, type ValidationIssue } from "../faults/faults.ts";
 import { FORM_ONLY } from "./files.ts";
 import { describeZodIssue } from "./issue-messages.ts";
+import { toPointer } from "./json-pointer.ts";
 import type { BodyKind, Operation } from "./operation.ts";
 import type { JsonObject } from "./schemas/run.ts";
 
@@ -72,13 +74,10 @@ export const listFormOnlyFields = ({ input }: Operation): string[] =>
 const innermost = (field: z.ZodType): z.ZodType =>
   field instanceof z.ZodOptional || field instanceof z.ZodDefault ? innermost(field.unwrap() as z.ZodType) : field;
 
-const pointer = (path: PropertyKey[]) =>
-  path.map((part) => `/${String(part).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
-
 function describeIssue(issue: z.core.$ZodIssue, provided: JsonObject): ValidationIssue[] {
   if (issue.code === "unrecognized_keys") {
     return issue.keys.map((key) => ({
-      path: pointer([...issue.path, key]),
+      path: toPointer([...issue.path, key]),
       code: "unknown_field",
       message: "Unknown field.",
     }));
@@ -88,9 +87,9 @@ function describeIssue(issue: z.core.$ZodIssue, provided: JsonObject): Validatio
     provided,
   );
   if (absent === undefined && ["invalid_type", "invalid_value", "invalid_union", "custom"].includes(issue.code)) {
-    return [{ path: pointer(issue.path), code: "required", message: "This field is required." }];
+    return [{ path: toPointer(issue.path), code: "required", message: "This field is required." }];
   }
-  return [{ path: pointer(issue.path), code: issueCodeFor(issue), message: issue.message }];
+  return [{ path: toPointer(issue.path), code: issueCodeFor(issue), message: issue.message }];
 }
 
 function issueCodeFor(issue: z.core.$ZodIssue): string {

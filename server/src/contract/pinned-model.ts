@@ -1,5 +1,6 @@
 // A model of a provider whose schema was imported, and how files are found and replaced in its inputs and results.
 // Pure: the same value and the same fields give the same files in the same order, and no value is changed in place.
+import { splitPointer } from "./json-pointer.ts";
 import type { JsonObject } from "./schemas/run.ts";
 
 export type MediaKind = "image" | "video" | "audio" | "model" | "archive" | "weights" | "text" | "file";
@@ -40,7 +41,7 @@ export type PinnedModel = {
 export function findFiles(root: unknown, fields: readonly MediaField[]): FoundFile[] {
   const found = new Map<string, FoundFile>();
   for (const { pointer, kind } of fields) {
-    for (const { path, value } of findValues(root, parsePointer(pointer))) {
+    for (const { path, value } of findValues(root, splitPointer(pointer))) {
       const key = JSON.stringify(path);
       if (isFile(value) && !found.has(key)) found.set(key, { path, value, kind });
     }
@@ -53,12 +54,6 @@ export const replaceAt = (root: JsonObject, path: FilePath, value: unknown): Jso
   replaceIn(root, path, value) as JsonObject;
 
 const WILDCARD = "*";
-
-const parsePointer = (pointer: string): string[] =>
-  pointer
-    .split("/")
-    .slice(1)
-    .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"));
 
 const isObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);

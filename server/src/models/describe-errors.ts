@@ -1,11 +1,12 @@
 // Turns the errors of a compiled schema into the issues that callers see: one for each field, in sentences. Of several
 // alternatives, the one that the value comes nearest to is explained.
 import type { ErrorObject, ValidateFunction } from "ajv/dist/2020.js";
+import { escapePointer } from "../contract/json-pointer.ts";
 import { nearestName } from "../contract/nearest-names.ts";
 import type { JsonObject } from "../contract/schemas/run.ts";
 import type { ValidationIssue } from "../faults/faults.ts";
 import { describeValues, LIMITS, nameTypes } from "./issue-sentences.ts";
-import { escapePointer, isObject, listFieldNames } from "./schema-parts.ts";
+import { isObject, listFieldNames } from "./schema-parts.ts";
 
 /** `find` gives the validator of a part of the schema, which may refer to definitions of `root`. */
 export type PartValidators = { root: JsonObject; find: (part: JsonObject) => ValidateFunction };

@@ -146,7 +146,7 @@ const ALL: [name: string, document: unknown][] = Object.entries({ ...documents, 
   ([, value]) => typeof value !== "function",
 );
 
-test("there are twenty documents", () => {
+test("generated inputs test twenty documents of models", () => {
   expect(ALL).toHaveLength(20);
 });
 

@@ -1,9 +1,10 @@
 // Bounds of the input of an imported model, judged before anything else reads it: what a validator does with an input
 // takes a time that is proportional to its size.
+
+import { escapePointer } from "../contract/json-pointer.ts";
 import type { FoundFile } from "../contract/pinned-model.ts";
 import type { ValidationIssue } from "../faults/faults.ts";
 import { MAX_INPUT_LEVELS } from "./schema-bounds.ts";
-import { escapePointer } from "./schema-parts.ts";
 
 const MAX_BYTES = 1_048_576;
 const MAX_ELEMENTS = 1_000;

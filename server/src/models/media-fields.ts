@@ -5,10 +5,12 @@
 // - it is the `url` of an object that also has a property of a file, such as `content_type`;
 // - the provider marks it, by `ui.field` or by `format`;
 // - it is a text whose name says that it is a URL, or the name of a medium whose description speaks of a URL.
+
+import { escapePointer } from "../contract/json-pointer.ts";
 import type { MediaField, MediaKind } from "../contract/pinned-model.ts";
 import type { JsonObject } from "../contract/schemas/run.ts";
 import { findKind, namesAddress, namesMedium, namesUrl, speaksOfUrl } from "./media-words.ts";
-import { escapePointer, findDefinition, isObject } from "./schema-parts.ts";
+import { findDefinition, isObject } from "./schema-parts.ts";
 
 /** Where a schema stands in the value that it judges. */
 type Place = {

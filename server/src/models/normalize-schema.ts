@@ -1,6 +1,8 @@
 // Turns a schema of an OpenAPI document into a JSON Schema 2020-12 with the used definitions in `$defs`. Schemas of
 // inputs are closed: providers ignore fields that they do not know, so a misspelt field would be paid for and have no
 // effect.
+
+import { unescapePointer } from "../contract/json-pointer.ts";
 import type { JsonObject } from "../contract/schemas/run.ts";
 import {
   isAnnotation,
@@ -11,7 +13,7 @@ import {
   SCHEMA_LIST_KEYWORDS,
   SCHEMA_MAP_KEYWORDS,
 } from "./schema-keywords.ts";
-import { findByReference, isObject, unescapePointer } from "./schema-parts.ts";
+import { findByReference, isObject } from "./schema-parts.ts";
 
 type Options = {
   document: unknown;

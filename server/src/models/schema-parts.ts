@@ -1,5 +1,6 @@
 // How a normalized JSON Schema is taken apart: the schemas inside a schema, and what its references lead to.
 // Definitions are reached by references only, so they are no parts of the schema that holds them.
+import { splitPointer } from "../contract/json-pointer.ts";
 import type { JsonObject } from "../contract/schemas/run.ts";
 
 export const isObject = (value: unknown): value is JsonObject =>
@@ -28,13 +29,10 @@ const collect = (schema: JsonObject, { lists, single, maps }: typeof SAME_VALUE)
 export const listSameValueParts = (schema: JsonObject): JsonObject[] => collect(schema, SAME_VALUE);
 export const listInnerParts = (schema: JsonObject): JsonObject[] => collect(schema, INNER_VALUE);
 
-export const unescapePointer = (part: string): string => part.replaceAll("~1", "/").replaceAll("~0", "~");
-export const escapePointer = (part: string): string => part.replaceAll("~", "~0").replaceAll("/", "~1");
-
 /** What a JSON pointer such as `#/$defs/Image` leads to. Own properties only. */
 export function findByReference(document: unknown, reference: string): unknown {
   let found = document;
-  for (const part of reference.split("/").slice(1).map(unescapePointer)) {
+  for (const part of splitPointer(reference)) {
     const isThere = typeof found === "object" && found !== null && Object.hasOwn(found, part);
     if (!isThere) return undefined;
     found = (found as JsonObject)[part];

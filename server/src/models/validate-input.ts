@@ -2,13 +2,13 @@
 // URL, so that every form of a file fits: a URL, base64, an upload, a run. The input is never changed, and defaults
 // are not filled in: the provider's own apply.
 import type { ValidateFunction } from "ajv/dist/2020.js";
+import { escapePointer } from "../contract/json-pointer.ts";
 import { type FoundFile, findFiles, type PinnedModel } from "../contract/pinned-model.ts";
 import type { JsonObject } from "../contract/schemas/run.ts";
 import type { ValidationIssue } from "../faults/faults.ts";
 import { compileValidator } from "./compile-validator.ts";
 import { describeErrors, type PartValidators } from "./describe-errors.ts";
 import { findBytesIssue, findSizeIssue } from "./input-bounds.ts";
-import { escapePointer } from "./schema-parts.ts";
 
 export type InputValidator = { findIssues: (model: PinnedModel, input: JsonObject) => ValidationIssue[] };
 

@@ -1,75 +1,45 @@
 // OpenID Connect Back-Channel Logout: a real identity provider ends the sessions of a person who signs out there, and
 // nothing else that looks like its token does.
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { type JWTPayload, SignJWT } from "jose";
 import { v7 } from "uuid";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { newSigner } from "../corpora/tokens.ts";
-import { startTestDatabase, type TestDatabase } from "../support/test-database.ts";
-import { startTestApi, type TestApi } from "./isolation.ts";
+import { OWN_PAGE, PUBLIC_URL, START, setUpLoginInstallation } from "./login-installation.ts";
 import {
   type Browser,
   CONSOLE_CLIENT,
-  type LoginProvider,
   logInAtProvider,
   logOutAtProvider,
   openBrowser,
-  startLoginProvider,
   visit,
 } from "./login-provider.ts";
 
-const PUBLIC_URL = "http://127.0.0.1:7788";
-const START = "/console/session/oidc/corp";
 const EVENTS = { "http://schemas.openid.net/event/backchannel-logout": {} };
 const SESSION_HOURS = 8;
-const tenant = v7();
-const storage = mkdtempSync(join(tmpdir(), "gesso-logout-"));
-let [database, provider, api] = [] as unknown as [TestDatabase, LoginProvider, TestApi];
-
-beforeAll(async () => {
-  database = await startTestDatabase();
-  await query("insert into tenants (tenant_id, name) values ($1, 'Corp')", [tenant]);
-  provider = await startLoginProvider(
-    () => [`${PUBLIC_URL}${START}/callback`],
-    () => `${api.url}${START}/logout`,
-  );
-  const own = { id: "corp", issuer: provider.issuer, audience: "gesso", tenant_id: tenant, role: "developer" };
-  const OIDC_ISSUERS = JSON.stringify([{ ...own, console: { ...CONSOLE_CLIENT, session_hours: SESSION_HOURS } }]);
-  api = await startTestApi(database, { STORAGE_DIR: storage, OIDC_ISSUERS });
-});
-afterAll(async () => {
-  await api?.close();
-  provider?.close();
-  await database?.stop();
-  rmSync(storage, { recursive: true, force: true });
-});
-
-const query = async <R>(text: string, values: unknown[] = []): Promise<R[]> =>
-  (await database.owner.query(v7(), text, values)) as R[];
+const { provider, url, query } = setUpLoginInstallation((corp) => [
+  { ...corp, role: "developer", console: { ...CONSOLE_CLIENT, session_hours: SESSION_HOURS } },
+]);
 async function logIn(login: string): Promise<Browser> {
   const browser = openBrowser();
-  const start = await visit(browser, `${api.url}${START}`);
+  const start = await visit(browser, `${url()}${START}`);
   const back = await logInAtProvider(browser, start.headers.get("location")!, login);
-  await visit(browser, back.replace(PUBLIC_URL, api.url));
+  await visit(browser, back.replace(PUBLIC_URL, url()));
   expect(await statusOf(browser)).toBe(200);
   return browser;
 }
-const OWN_PAGE = { "sec-fetch-site": "same-origin", "x-gesso-console": "1" };
 const statusOf = async (browser: Browser) =>
-  (await visit(browser, `${api.url}/console/session`, { headers: OWN_PAGE })).status;
+  (await visit(browser, `${url()}/console/session`, { headers: OWN_PAGE })).status;
 const sessionsOf = (login: string) =>
   query<{ provider_subject: string; provider_session: string }>(
     "select provider_subject, provider_session from console_sessions where user_id = $1 order by session_id",
     [`corp:${login}`],
   );
 const postLogout = (body: string, type = "application/x-www-form-urlencoded") =>
-  fetch(`${api.url}${START}/logout`, { method: "POST", body, headers: { "content-type": type } });
+  fetch(`${url()}${START}/logout`, { method: "POST", body, headers: { "content-type": type } });
 const send = (token: string) => postLogout(new URLSearchParams({ logout_token: token }).toString());
 const seconds = () => Math.floor(Date.now() / 1000);
 const claims = (own: JWTPayload): JWTPayload => ({
-  ...{ iss: provider.issuer, aud: CONSOLE_CLIENT.client_id, iat: seconds(), exp: seconds() + 120, jti: v7() },
+  ...{ iss: provider().issuer, aud: CONSOLE_CLIENT.client_id, iat: seconds(), exp: seconds() + 120, jti: v7() },
   ...{ events: EVENTS, ...own },
 });
 
@@ -77,7 +47,7 @@ describe("signing out at the identity provider", () => {
   it("ends the session that began there, at once, and no other person's", async () => {
     const [ann, ben] = [await logIn("ann"), await logIn("ben")];
     expect(await sessionsOf("ann")).toEqual([{ provider_subject: "ann", provider_session: expect.any(String) }]);
-    await logOutAtProvider(ann, provider.issuer);
+    await logOutAtProvider(ann, provider().issuer);
     await expect.poll(() => sessionsOf("ann")).toEqual([]);
     expect([await statusOf(ann), await statusOf(ben)]).toEqual([401, 200]);
     const entries = "select details from audit_log where user_id = 'corp:ann' and action = 'sessions.end'";
@@ -87,14 +57,14 @@ describe("signing out at the identity provider", () => {
   it("ends one session by its id, and all of a person by the subject", async () => {
     const [first, second, third] = [await logIn("cid"), await logIn("cid"), await logIn("cid")];
     const [{ provider_session: sid } = { provider_session: "" }] = await sessionsOf("cid");
-    const response = await send(await provider.sign(claims({ sid })));
+    const response = await send(await provider().sign(claims({ sid })));
     expect([response.status, response.headers.get("cache-control"), await response.text()]).toEqual([
       200,
       "no-store",
       "",
     ]);
     expect([await statusOf(first), await statusOf(second), await statusOf(third)]).toEqual([401, 200, 200]);
-    expect((await send(await provider.sign(claims({ sub: "cid" })))).status).toBe(200);
+    expect((await send(await provider().sign(claims({ sub: "cid" })))).status).toBe(200);
     expect([await statusOf(second), await statusOf(third)]).toEqual([401, 401]);
   });
 });
@@ -102,22 +72,22 @@ describe("signing out at the identity provider", () => {
 it("an account that the identity provider disables can sign in no more, and its sessions end when the provider says so", async () => {
   const browser = await logIn("fay");
   const other = openBrowser();
-  const start = await visit(other, `${api.url}${START}`);
+  const start = await visit(other, `${url()}${START}`);
   const back = await logInAtProvider(other, start.headers.get("location")!, "fay");
-  provider.disable("fay");
+  provider().disable("fay");
   // The code was issued before: the provider refuses to exchange it. Later, it shows an error instead of its form.
-  const refused = await visit(other, back.replace(PUBLIC_URL, api.url));
+  const refused = await visit(other, back.replace(PUBLIC_URL, url()));
   expect(refused.headers.get("location")).toContain("sign_in_error=sign_in_failed");
   expect(await statusOf(other)).toBe(401);
   await expect(logIn("fay")).rejects.toThrow("has no form");
   expect(await statusOf(browser)).toBe(200);
-  expect((await send(await provider.sign(claims({ sub: "fay" })))).status).toBe(200);
+  expect((await send(await provider().sign(claims({ sub: "fay" })))).status).toBe(200);
   expect(await statusOf(browser)).toBe(401);
 });
 
 it("an account that the identity provider disables without a logout keeps its session for the hours of the issuer at most", async () => {
   const [gil, hal] = [await logIn("gil"), await logIn("hal")];
-  for (const login of ["gil", "hal"]) provider.disable(login);
+  for (const login of ["gil", "hal"]) provider().disable(login);
   const begin = "update console_sessions set created_at = now() - make_interval(hours => $2, secs => $3)";
   const beginAt = (login: string, seconds: number) =>
     query(`${begin} where user_id = $1`, [`corp:${login}`, SESSION_HOURS, seconds]);
@@ -125,7 +95,7 @@ it("an account that the identity provider disables without a logout keeps its se
   await Promise.all([beginAt("gil", 1), beginAt("hal", -600)]);
   // The API remembers sessions for 4 s.
   const minutesLeft = async () => {
-    const session = (await (await visit(hal, `${api.url}/console/session`, { headers: OWN_PAGE })).json()) as object;
+    const session = (await (await visit(hal, `${url()}/console/session`, { headers: OWN_PAGE })).json()) as object;
     return "expires_at" in session ? (Date.parse(String(session.expires_at)) - Date.now()) / 60_000 : 0;
   };
   await expect.poll(() => statusOf(gil), { timeout: 300_000, interval: 250 }).toBe(401);
@@ -137,7 +107,7 @@ it("an account that the identity provider disables without a logout keeps its se
 describe("a logout token", () => {
   it("counts once", async () => {
     await logIn("dan");
-    const token = await provider.sign(claims({ sub: "dan" }));
+    const token = await provider().sign(claims({ sub: "dan" }));
     const statuses = await Promise.all([send(token), send(token)].map(async (each) => (await each).status));
     expect(statuses.sort()).toEqual([200, 400]);
     const browser = await logIn("dan");
@@ -151,18 +121,18 @@ describe("a logout token", () => {
     const sub = "eve";
     const refused: Record<string, string> = {
       "signed by another key": await forgedBy(forger.privateKey, claims({ sub })),
-      "of another issuer": await provider.sign(claims({ sub, iss: "https://elsewhere.example" })),
-      "for another client": await provider.sign(claims({ sub, aud: "another" })),
-      "for the audience of access tokens": await provider.sign(claims({ sub, aud: "gesso" })),
-      "older than 5 minutes": await provider.sign(claims({ sub, iat: seconds() - 400 })),
-      expired: await provider.sign(claims({ sub, exp: seconds() - 90 })),
-      "without an expiry": await provider.sign(claims({ sub, exp: undefined })),
-      "without an id": await provider.sign(claims({ sub, jti: undefined })),
-      "without the event": await provider.sign(claims({ sub, events: {} })),
-      "with another event": await provider.sign(claims({ sub, events: { "urn:other": {} } })),
-      "with a nonce, as ID tokens have": await provider.sign(claims({ sub, nonce: "n" })),
-      "without a person and a session": await provider.sign(claims({})),
-      "of another type": await provider.sign(claims({ sub }), { typ: "at+jwt" }),
+      "of another issuer": await provider().sign(claims({ sub, iss: "https://elsewhere.example" })),
+      "for another client": await provider().sign(claims({ sub, aud: "another" })),
+      "for the audience of access tokens": await provider().sign(claims({ sub, aud: "gesso" })),
+      "older than 5 minutes": await provider().sign(claims({ sub, iat: seconds() - 400 })),
+      expired: await provider().sign(claims({ sub, exp: seconds() - 90 })),
+      "without an expiry": await provider().sign(claims({ sub, exp: undefined })),
+      "without an id": await provider().sign(claims({ sub, jti: undefined })),
+      "without the event": await provider().sign(claims({ sub, events: {} })),
+      "with another event": await provider().sign(claims({ sub, events: { "urn:other": {} } })),
+      "with a nonce, as ID tokens have": await provider().sign(claims({ sub, nonce: "n" })),
+      "without a person and a session": await provider().sign(claims({})),
+      "of another type": await provider().sign(claims({ sub }), { typ: "at+jwt" }),
       "not a token": "x",
     };
     for (const [what, token] of Object.entries(refused)) {
@@ -175,18 +145,18 @@ describe("a logout token", () => {
   });
 
   it("is no access token, even where JWT is an accepted type", async () => {
-    const token = await provider.sign(claims({ sub: "eve", aud: "gesso" }), { typ: "at+jwt" });
-    const response = await fetch(`${api.url}/api/v1/me`, { headers: { authorization: `Bearer ${token}` } });
+    const token = await provider().sign(claims({ sub: "eve", aud: "gesso" }), { typ: "at+jwt" });
+    const response = await fetch(`${url()}/api/v1/me`, { headers: { authorization: `Bearer ${token}` } });
     expect(response.status).toBe(401);
   });
 
   it("comes alone in a form of at most 16 KiB, to an issuer that has a console", async () => {
-    const token = await provider.sign(claims({ sub: "absent" }));
+    const token = await provider().sign(claims({ sub: "absent" }));
     const twice = `logout_token=${token}&logout_token=${token}`;
     expect((await postLogout(twice)).status).toBe(400);
     expect((await postLogout(JSON.stringify({ logout_token: token }), "application/json")).status).toBe(400);
     expect((await postLogout(`logout_token=${"x".repeat(20_000)}`)).status).toBe(413);
-    const elsewhere = await fetch(`${api.url}/console/session/oidc/other/logout`, {
+    const elsewhere = await fetch(`${url()}/console/session/oidc/other/logout`, {
       method: "POST",
       body: new URLSearchParams({ logout_token: token }),
     });

@@ -1,70 +1,31 @@
 // Sign-in to the console at a real identity provider, with the pages that a person sees there.
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { v7 } from "uuid";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startTestDatabase, type TestDatabase } from "../support/test-database.ts";
-import { startTestApi, type TestApi } from "./isolation.ts";
-import {
-  type Browser,
-  CONSOLE_CLIENT,
-  type LoginProvider,
-  logInAtProvider,
-  openBrowser,
-  startLoginProvider,
-  visit,
-} from "./login-provider.ts";
+import { describe, expect, it } from "vitest";
+import { OWN_PAGE, PUBLIC_URL, START, setUpLoginInstallation } from "./login-installation.ts";
+import { type Browser, CONSOLE_CLIENT, logInAtProvider, openBrowser, visit } from "./login-provider.ts";
 
-/** The API of the test has another port than the URL under which its users know it. */
-const PUBLIC_URL = "http://127.0.0.1:7788";
-const START = "/console/session/oidc/corp";
-const tenant = v7();
-const storage = mkdtempSync(join(tmpdir(), "gesso-login-"));
-let [database, provider, api] = [] as unknown as [TestDatabase, LoginProvider, TestApi];
-
-beforeAll(async () => {
-  database = await startTestDatabase();
-  await query("insert into tenants (tenant_id, name) values ($1, 'Corp')", [tenant]);
-  provider = await startLoginProvider(() => [`${PUBLIC_URL}${START}/callback`]);
-  const own = {
-    ...{ id: "corp", issuer: provider.issuer, audience: "gesso", tenant_id: tenant, role: "developer" },
-    console: CONSOLE_CLIENT,
-  };
+const { tenant, url, query } = setUpLoginInstallation((corp) => {
+  const own = { ...corp, role: "developer" };
   const tokensOnly = { ...own, id: "tokens", issuer: "http://127.0.0.1:9", console: undefined };
   const offline = { ...own, id: "offline", issuer: "http://127.0.0.1:9/" };
-  api = await startTestApi(database, {
-    STORAGE_DIR: storage,
-    OIDC_ISSUERS: JSON.stringify([own, tokensOnly, offline]),
-  });
+  return [own, tokensOnly, offline];
 });
-afterAll(async () => {
-  await api?.close();
-  provider?.close();
-  await database?.stop();
-  rmSync(storage, { recursive: true, force: true });
-});
-
-const query = async <R>(text: string, values: unknown[] = []): Promise<R[]> =>
-  (await database.owner.query(v7(), text, values)) as R[];
-const OWN_PAGE = { "sec-fetch-site": "same-origin", "x-gesso-console": "1" };
 const callConsole = (browser: Browser, method: string, path: string, body?: object) =>
-  visit(browser, `${api.url}${path}`, {
+  visit(browser, `${url()}${path}`, {
     method,
     headers: { ...OWN_PAGE, "content-type": "application/json" },
     ...(body && { body: JSON.stringify(body) }),
   });
 const start = async (browser: Browser, parameters = "") => {
-  const response = await visit(browser, `${api.url}${START}${parameters}`);
+  const response = await visit(browser, `${url()}${START}${parameters}`);
   expect(response.status).toBe(302);
   return response.headers.get("location")!;
 };
 /** The browser comes back to the public URL; the test sends it to the port of its API. */
-const comeBack = async (browser: Browser, url: string) => {
+const comeBack = async (browser: Browser, location: string) => {
   const session = [...browser.cookies].filter(([name]) => name.endsWith(" __Host-gesso"));
   // A SameSite=Strict cookie is not sent: another site sends the browser back.
   for (const [name] of session) browser.cookies.delete(name);
-  const response = await visit(browser, url.replace(PUBLIC_URL, api.url));
+  const response = await visit(browser, location.replace(PUBLIC_URL, url()));
   for (const [name, value] of session) if (!browser.cookies.has(name)) browser.cookies.set(name, value);
   return response;
 };
@@ -176,11 +137,11 @@ describe("signing in at an identity provider", () => {
   });
 
   it("fails with an error of the catalogue if the provider is unknown, has no client or cannot be reached", async () => {
-    const failed = async (id: string) => errorOf(await visit(openBrowser(), `${api.url}/console/session/oidc/${id}`));
+    const failed = async (id: string) => errorOf(await visit(openBrowser(), `${url()}/console/session/oidc/${id}`));
     expect(await failed("unknown")).toBe("route_not_found");
     expect(await failed("tokens")).toBe("route_not_found");
     expect(await failed("offline")).toBe("dependency_unavailable");
-    const config = await (await visit(openBrowser(), `${api.url}/console/config.json`)).text();
+    const config = await (await visit(openBrowser(), `${url()}/console/config.json`)).text();
     expect(JSON.parse(config).sign_in_methods.oidc.map(({ id }: { id: string }) => id)).toEqual(["corp", "offline"]);
     expect(config).not.toContain(CONSOLE_CLIENT.client_secret);
   });

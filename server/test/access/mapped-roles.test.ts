@@ -1,59 +1,26 @@
 // Claims of a real identity provider that give roles: every sign-in decides anew about the role, the keys and the
 // sessions of a person.
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { v7 } from "uuid";
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { startTestDatabase, type TestDatabase } from "../support/test-database.ts";
-import { startTestApi, type TestApi } from "./isolation.ts";
-import {
-  type Browser,
-  CONSOLE_CLIENT,
-  type LoginProvider,
-  logInAtProvider,
-  openBrowser,
-  startLoginProvider,
-  visit,
-} from "./login-provider.ts";
+import { expect, it } from "vitest";
+import { OWN_PAGE, PUBLIC_URL, START, setUpLoginInstallation } from "./login-installation.ts";
+import { type Browser, logInAtProvider, openBrowser, visit } from "./login-provider.ts";
 
-const PUBLIC_URL = "http://127.0.0.1:7788";
-const START = "/console/session/oidc/corp";
-const OWN_PAGE = { "sec-fetch-site": "same-origin", "x-gesso-console": "1" };
-const tenant = v7();
-const storage = mkdtempSync(join(tmpdir(), "gesso-roles-"));
-let [database, provider, api] = [] as unknown as [TestDatabase, LoginProvider, TestApi];
-
-beforeAll(async () => {
-  database = await startTestDatabase();
-  await query("insert into tenants (tenant_id, name) values ($1, 'Corp')", [tenant]);
-  provider = await startLoginProvider(() => [`${PUBLIC_URL}${START}/callback`]);
-  const corp = {
-    ...{ id: "corp", issuer: provider.issuer, audience: "gesso", tenant_id: tenant, console: CONSOLE_CLIENT },
+const { provider, url, query } = setUpLoginInstallation((corp) => [
+  {
+    ...corp,
     required_claims: { groups: ["staff"] },
     roles: [
       { claim: "groups", values: ["artists"], role: "developer" },
       { claim: "groups", values: ["admins"], role: "owner" },
     ],
-  };
-  api = await startTestApi(database, { STORAGE_DIR: storage, OIDC_ISSUERS: JSON.stringify([corp]) });
-});
-afterAll(async () => {
-  await api?.close();
-  provider?.close();
-  await database?.stop();
-  rmSync(storage, { recursive: true, force: true });
-});
-
-const query = async <R>(text: string, values: unknown[] = []): Promise<R[]> =>
-  (await database.owner.query(v7(), text, values)) as R[];
+  },
+]);
 /** Signs in with these groups, and returns the browser, or the error on the page where it ends. */
 async function signIn(login: string, groups: string[]): Promise<Browser | string> {
-  provider.setClaims(login, { groups });
+  provider().setClaims(login, { groups });
   const browser = openBrowser();
-  const start = await visit(browser, `${api.url}${START}`);
+  const start = await visit(browser, `${url()}${START}`);
   const back = await logInAtProvider(browser, start.headers.get("location")!, login);
-  const location = (await visit(browser, back.replace(PUBLIC_URL, api.url))).headers.get("location")!;
+  const location = (await visit(browser, back.replace(PUBLIC_URL, url()))).headers.get("location")!;
   return new URL(location, PUBLIC_URL).searchParams.get("sign_in_error") ?? browser;
 }
 async function requireSignIn(login: string, groups: string[]): Promise<Browser> {
@@ -63,7 +30,7 @@ async function requireSignIn(login: string, groups: string[]): Promise<Browser> 
 }
 async function call(browser: Browser, method: string, path: string, body?: object) {
   const init = { method, headers: { ...OWN_PAGE, "content-type": "application/json" } };
-  const response = await visit(browser, `${api.url}/console/api/v1${path}`, {
+  const response = await visit(browser, `${url()}/console/api/v1${path}`, {
     ...init,
     ...(body && { body: JSON.stringify(body) }),
   });
@@ -90,7 +57,7 @@ it("each sign-in decides anew, also for sessions and keys that the person alread
   const created = await call(first, "POST", "/keys", { name: "tool", scopes: ["members:read", "runs:read"] });
   const key = created.body.key as string;
   const statusOfKey = async (path: string) =>
-    (await fetch(`${api.url}/api/v1${path}`, { headers: { authorization: `Bearer ${key}` } })).status;
+    (await fetch(`${url()}/api/v1${path}`, { headers: { authorization: `Bearer ${key}` } })).status;
   const statusesOfKey = async () => [await statusOfKey("/me"), await statusOfKey("/audit")];
   const before = await statusesOfKey();
   expect(before[0]).toBe(200);

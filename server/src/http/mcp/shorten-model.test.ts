@@ -37,7 +37,7 @@ test("the schema of the result is left out first, and the input stays as it is",
   });
 });
 
-test("then examples and long descriptions, then all texts, then long lists of values, until it fits", () => {
+test("a model that is still too long loses examples and long descriptions, then all texts, then long lists of values", () => {
   const steps: number[] = [];
   for (let size = sizeOf(MODEL) - 1; ; ) {
     const short = shortenModel(MODEL, size);

@@ -18,9 +18,14 @@ import { deriveId } from "../core/ids.ts";
 import type { Runtime } from "../core/runtime.ts";
 import type { StoredFile } from "../outputs/stored-file.ts";
 import type { FileTurns } from "./file-turns.ts";
-import { type SourceDependencies, type StoredSource, storeAnySource, storeSource } from "./store-source.ts";
+import {
+  MAX_SOURCE_BYTES,
+  type SourceDependencies,
+  type StoredSource,
+  storeAnySource,
+  storeSource,
+} from "./store-source.ts";
 
-const MAX_INLINE_BYTES = 25 * 1024 * 1024;
 /** Longer than any request takes from its first stored image to the acceptance of its run. */
 const STAGED_SECONDS = 60 * 60;
 const SWEEP_BATCH = 500;
@@ -85,7 +90,7 @@ const decodeFile = (value: unknown) =>
 
 async function readInlineBytes(value: unknown): Promise<Uint8Array> {
   const bytes = isFilePart(value) ? await readFile(value.path) : decodeFile(value)!;
-  if (bytes.length > MAX_INLINE_BYTES) throw new Fault("payload_too_large");
+  if (bytes.length > MAX_SOURCE_BYTES) throw new Fault("payload_too_large");
   return bytes;
 }
 
