@@ -29,6 +29,8 @@ it("gives each kind of image to the field that takes it", async () => {
   });
   expect(await build("images.edit.nanobanana", RUN)).toEqual({ run_id: RUN });
   expect(await build("images.edit.nanobanana", `${RUN}#2`)).toEqual({ run_id: RUN, output_index: 2 });
+  expect(await build("images.edit", file)).toEqual({ image: local });
+  expect(await build("images.edit", `${RUN}#2`)).toEqual({ image: { run_id: RUN, output_index: 2 } });
   expect(await build("images.removeBackground", file)).toEqual({ image: local });
   expect(await build("images.character", file)).toEqual({ character_reference_file: local });
 });

@@ -21,16 +21,14 @@ const single = (command: string, name: string, ...positionals: string[]): NamedC
 
 export const NAMED_COMMANDS: NamedCommand[] = [
   single("generate", "images.generate", "prompt"),
+  single("edit", "images.edit", "image", "prompt"),
+  single("images edit nanobanana", "images.edit.nanobanana", "image", "prompt"),
+  single("images edit gemini25", "images.edit.gemini25", "image", "prompt"),
+  single("images edit vendora", "images.edit.vendora", "image", "prompt"),
   {
-    command: "edit",
-    description: "Edit an image by prompt.",
+    command: "images edit flux-kontext",
     positionals: ["image", "prompt"],
-    operations: [
-      { name: "images.edit.nanobanana", model: "nanobanana" },
-      { name: "images.edit.gemini25", model: "gemini-2.5" },
-      { name: "images.edit.vendora", model: "vendora" },
-      { name: "images.edit.fluxKontext", model: "flux-kontext-max" },
-    ],
+    operations: [{ name: "images.edit.fluxKontext", model: "flux-kontext-max" }],
   },
   {
     command: "combine",
@@ -52,10 +50,10 @@ export const NAMED_COMMANDS: NamedCommand[] = [
   single("vary", "images.vary", "image"),
   single("describe", "images.describe", "image"),
   single("video", "generateVideo", "image", "prompt"),
+  single("videos generate", "videos.generate", "prompt"),
   single("character", "images.character", "image", "prompt"),
   single("reference", "images.reference", "prompt", "images…"),
   single("images background-remove", "images.backgroundRemove", "image"),
-  single("images edit", "images.edit", "image", "prompt"),
   single("images upload", "images.upload", "file"),
   single("images upload-mask", "images.uploadMask", "file"),
   single("prompts enhance", "prompts.enhance", "prompt"),
@@ -92,6 +90,7 @@ export const HAND_WRITTEN: Record<string, string> = {
 export const GROUP_DESCRIPTIONS: Record<string, string> = {
   archive: "Find archived runs (operator).",
   audit: "Read the audit log.",
+  edit: "Edit images with one model and the fields of its own operation.",
   images: "Upload images, and other operations on images.",
   keys: "Manage API keys.",
   members: "Manage the members of the tenant.",
@@ -100,6 +99,7 @@ export const GROUP_DESCRIPTIONS: Record<string, string> = {
   runs: "List, watch, cancel and repeat runs.",
   tenants: "Manage tenants.",
   tokens: "Create access tokens.",
+  videos: "Make videos from a text.",
   webhooks: "Manage webhooks, and receive and test them on this machine.",
 };
 

@@ -32,9 +32,9 @@ const openForm = async (search = "") => {
 };
 
 describe("[CON-11] the forms", () => {
-  it("are those of all 24 run operations, with exactly the fields of the contract", async () => {
+  it("are those of all 25 run operations, with exactly the fields of the contract", async () => {
     const page = await openForm();
-    expect(runOperations).toHaveLength(24);
+    expect(runOperations).toHaveLength(25);
     for (const operation of runOperations) {
       await follow(page, `/?operation=${operation.operationId}`);
       const shown = () =>

@@ -154,7 +154,7 @@ function generateSchemaSection(name: string, schema: Schema): string {
 
 /** In the order in which a reader needs them: what creates images first, what operators do last. */
 const GROUPS: { title: string; names: string[] }[] = [
-  { title: "Images and videos", names: ["images", "edit", "generateVideo"] },
+  { title: "Images and videos", names: ["images", "edit", "videos", "generateVideo"] },
   { title: "Runs and events", names: ["runs", "events"] },
   { title: "Models and prompts", names: ["catalogue", "models", "prompts"] },
   { title: "Webhooks", names: ["webhooks"] },

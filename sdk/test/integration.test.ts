@@ -108,6 +108,17 @@ describe("calls and runs", () => {
     await expect(unknown).rejects.toThrow(/nanobanana/);
   });
 
+  it("makes videos from a text, and from a text and a first frame, by the same call", async () => {
+    const { data } = await client.images.upload({ file: png });
+    const small = { duration: 1, fps: 2 };
+    const clip = await client.videos.generate({ prompt: "waves roll in", ...small }).wait();
+    expect(clip).toMatchObject({ parent_run_id: null, run_type: "video-generation", operation: "videos.generate" });
+    const framed = { prompt: "it moves", image: { run_id: data.run_id }, ...small };
+    const animated = await client.videos.generate(framed).wait();
+    expect(animated.parent_run_id).toBe(data.run_id);
+    expect((await animated.video.bytes()).length).toBeGreaterThan(100);
+  });
+
   it("edits, combines and removes under the names of the API", async () => {
     const { data } = await client.images.upload({ file: fromPath(join(folder, "red.png")) });
     const edit = await client.images.edit.fluxKontext.json({

@@ -57,7 +57,6 @@ describe("[SDK-5] names", () => {
     ].filter((name) => typeof find(name) !== "function");
     expect(missing).toEqual([]);
     expect(client.images.genRemove).toBe(client.images.generativeRemove);
-    expect(client.videos.generate).toBe(client.generateVideo);
     for (const gone of ["uploadImage", "generateImageRun", "describe", "enhancePrompt"])
       expect(gone in client).toBe(false);
   });
@@ -153,12 +152,16 @@ describe("[SDK-5] names", () => {
     const uuid = "01990c3e-2f00-7000-8000-6f0c1a2b3c4d";
     const url = "https://a.example/a.png";
     void (() => images.edit({ prompt: "x", image: url, model: "gpt-image-2.5-flare" }));
+    void (() => client.videos.generate({ prompt: "x" }));
+    void (() => client.videos.generate({ prompt: "x", image: { run_id: uuid }, model: "ray-2" }));
     void (() => images.edit.nanobanana({ prompt: "x", image_url: url }));
     void (() => images.edit.nanobanana({ prompt: "x", run_id: uuid, output_index: 1 }));
     void (() => images.edit.nanobanana({ prompt: "x", image: new Blob() }));
     void (() => client.generateVideo({ source_run_id: uuid }));
     // @ts-expect-error: there is no image to edit
     void (() => images.edit({ prompt: "x" }));
+    // @ts-expect-error: a video needs a prompt
+    void (() => client.videos.generate({ image: url }));
     // @ts-expect-error: there is no image to edit
     void (() => images.edit.nanobanana({ prompt: "x" }));
     // @ts-expect-error: JSON has no files

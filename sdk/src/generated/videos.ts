@@ -6,7 +6,7 @@ import { imageSources } from "../image-sources.ts";
 import { boolean, enumOf, imageInput, integer, matching, number, object, text, uuid } from "../schema-builders.ts";
 import type { ImageSource } from "../sources.ts";
 import type { VideoRun } from "../wait-for-run.ts";
-import type { ModelName, Requires, RunFields, Video } from "./shapes.ts";
+import type { ModelName, Requires, Run, RunFields, Video } from "./shapes.ts";
 
 /** Fields of `generateVideo`. */
 export type GenerateVideoFields = RunFields & {
@@ -41,6 +41,30 @@ export type GenerateVideoFields = RunFields & {
 /** Input of `generateVideo`. */
 export type GenerateVideoInput = Requires<GenerateVideoFields, "image_url" | "source_run_id">;
 
+/** Input of `videos.generate`. */
+export type VideosGenerateInput = RunFields & {
+  /** Text that describes the video, 1 to 8,000 characters */
+  prompt: string;
+  /** First frame of the video. Its run becomes the parent */
+  image?: ImageSource;
+  /** Text that describes what the video must not show */
+  negative_prompt?: string;
+  /** Aspect ratio of the video. Default: 16:9. Default "16:9" */
+  aspect_ratio?: string;
+  /** Duration in seconds, 1 to 60. Default: 3. 1 to 60. Default 3 */
+  duration?: number;
+  /** Seed for the model's random numbers, 0 to 4294967295. A seed makes results of the same model similar, not identical. Models without a seed ignore it with a warning. 0 to 4294967295 */
+  seed?: number;
+  /** Classifier-free guidance, 0 to 30. A higher value follows the prompt more closely. 0 to 30 */
+  cfg_scale?: number;
+  /** Amount of motion, 1 to 255. 1 to 255 */
+  motion_bucket_id?: number;
+  /** Frames per second, 1 to 60. 1 to 60 */
+  fps?: number;
+  /** Model that does the work. A name or ID of a model from catalogue.get, a name that the operator added, or a provider's own name, such as fal:fal-ai/flux/dev. Default: the operator's preference */
+  model?: ModelName;
+};
+
 /** The operations `videos.*`, and `generateVideo`. */
 export type Videos = {
   /**
@@ -50,12 +74,10 @@ export type Videos = {
    */
   generateVideo: RunOperation<GenerateVideoInput, Video, VideoRun>;
   /**
-   * Create a video that starts with an image.
-   * The same as `generateVideo`.
-   * - Send exactly one of image_url, source_run_id.
-   * @example await client.videos.generate({ image_url: "https://example.com/beach.png", prompt: "waves roll in", duration: 2 })
+   * Create a video with any model from a prompt, optionally with its first frame.
+   * @example await client.videos.generate({ prompt: "waves roll in at dawn", duration: 5 })
    */
-  generate: RunOperation<GenerateVideoInput, Video, VideoRun>;
+  generate: RunOperation<VideosGenerateInput, Run, VideoRun>;
 };
 
 /**
@@ -64,15 +86,20 @@ export type Videos = {
  */
 export function videosOf(connection: Connection): Videos {
   const run = { sync: boolean, routing: enumOf("preferred", "cheapest", "fastest"), max_cost: number(0, 1000000), webhook_url: text(1, 2048, "^https?:\\/\\/\\S+$"), webhook_secret: text(), metadata: object, end_user: text(1, 128, "^[^\\p{C}\\p{Zl}\\p{Zp}]{1,128}$") };
-  const generateVideo = callRun(connection, {
-    name: "generateVideo",
-    path: "/api/v1/runs/video",
-    images: imageSources,
-    fields: { prompt: text(1, 8000), negative_prompt: text(0, 8000), image_url: imageInput, source_run_id: uuid, output_index: integer(0, 1000), frame: enumOf("first", "last"), aspect_ratio: matching("^[1-9]\\d?:[1-9]\\d?$"), duration: number(1, 60), seed: integer(0, 4294967295), cfg_scale: number(0, 30), motion_bucket_id: integer(1, 255), fps: integer(1, 60), model: text(1, 200), ...run },
-    rules: [exactlyOneRequired("image_url", "source_run_id")],
-  });
   return {
-    generateVideo: generateVideo,
-    generate: generateVideo,
+    generateVideo: callRun(connection, {
+      name: "generateVideo",
+      path: "/api/v1/runs/video",
+      images: imageSources,
+      fields: { prompt: text(1, 8000), negative_prompt: text(0, 8000), image_url: imageInput, source_run_id: uuid, output_index: integer(0, 1000), frame: enumOf("first", "last"), aspect_ratio: matching("^[1-9]\\d?:[1-9]\\d?$"), duration: number(1, 60), seed: integer(0, 4294967295), cfg_scale: number(0, 30), motion_bucket_id: integer(1, 255), fps: integer(1, 60), model: text(1, 200), ...run },
+      rules: [exactlyOneRequired("image_url", "source_run_id")],
+    }),
+    generate: callRun(connection, {
+      name: "videos.generate",
+      path: "/api/v1/videos",
+      images: imageSources,
+      required: ["prompt"],
+      fields: { prompt: text(1, 8000), image: imageInput, negative_prompt: text(0, 8000), aspect_ratio: matching("^[1-9]\\d?:[1-9]\\d?$"), duration: number(1, 60), seed: integer(0, 4294967295), cfg_scale: number(0, 30), motion_bucket_id: integer(1, 255), fps: integer(1, 60), model: text(1, 200), ...run },
+    }),
   } as unknown as Videos;
 }

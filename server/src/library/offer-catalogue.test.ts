@@ -79,7 +79,7 @@ describe("the catalogue", () => {
     const offers = { fal: {}, runway: { task: "video.generate" as const, model: "video-default", parameters: {} } };
     expect(setUp(offers).read().tasks).toEqual([
       { task: "image.generate", models: ["flux-dev"], operations: expect.arrayContaining(["images.generate"]) },
-      { task: "video.generate", models: ["video-default"], operations: ["generateVideo"] },
+      { task: "video.generate", models: ["video-default"], operations: ["generateVideo", "videos.generate"] },
     ]);
     const operationsFor = (caller: Parameters<typeof buildCatalogue>[1]) =>
       setUp(offers, caller)

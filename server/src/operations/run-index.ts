@@ -25,3 +25,4 @@ export { enhancePrompt } from "./prompts/enhance.ts";
 export { createRun } from "./runs/create.ts";
 export { rerun } from "./runs/rerun.ts";
 export { generateVideo } from "./videos/generate.ts";
+export { createVideo } from "./videos/generate-with-any-model.ts";

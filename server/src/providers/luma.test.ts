@@ -82,6 +82,20 @@ describe("a submission", () => {
     expect((await ended(ticket)).outputs).toHaveLength(1);
   });
 
+  it("of a video from a text alone has no image, and needs no URL that Luma can fetch", async () => {
+    const video = offer("video-default");
+    const job = { ...createSampleJob(video, { options: { duration: 5 } }), images: undefined };
+    const within = context({ isPublicUrlReachable: false, callbackUrl: undefined });
+    await luma.submit(job, video, within);
+    expect(asked()).toEqual({
+      generation_type: "video",
+      model: "ray-2",
+      prompt: "it moves",
+      aspect_ratio: "16:9",
+      duration: "5s",
+    });
+  });
+
   it("is not sent if Luma cannot fetch the image", async () => {
     const within = context({ isPublicUrlReachable: false, callbackUrl: undefined });
     expect(await faultOf(submit({}, within))).toEqual(["model_unavailable", "refused"]);

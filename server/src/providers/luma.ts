@@ -87,10 +87,10 @@ function classifyLumaError(status: number, body: string): Fault | undefined {
 
 async function buildRequest(job: Job<Asset>): Promise<{ path: string; body: JsonObject }> {
   const options = job.options ?? {};
-  const url = await job.images![0]!.url();
+  const url = await job.images?.[0]?.url();
   const shape = { prompt: job.prompt, aspect_ratio: job.aspect_ratio };
   if (job.task === "video.generate") {
-    const keyframes = { frame0: { type: "image", url } };
+    const keyframes = url === undefined ? undefined : { frame0: { type: "image", url } };
     const duration = options.duration === undefined ? undefined : `${options.duration}s`;
     return { path: "video", body: { generation_type: "video", ...shape, keyframes, duration } };
   }
@@ -112,7 +112,7 @@ export const luma = defineProvider<LumaEnv>({
   resultOrigins: (env) => [new URL(env.LUMA_BASE_URL).origin, "https://*.cdn-luma.com", "https://*.lumalabs.ai"],
 
   async submit(job, offer, context) {
-    if (!context.isPublicUrlReachable)
+    if (job.images && !context.isPublicUrlReachable)
       throw modelUnavailable(new Error("Luma fetches images by URL, and PUBLIC_URL is not reachable"));
     const { path, body } = await buildRequest(job);
     const { id } = await callProvider(context, {

@@ -61,6 +61,7 @@ async function sampleFields(run: string): Promise<Record<string, Fields>> {
     "images.describe": { run_id: run, detail: "short" },
     "edit.maskImage": { original_image_url: run, mask_image_url: mask },
     generateVideo: { source_run_id: run, duration: 1, fps: 2 },
+    "videos.generate": { prompt: edit.prompt, image: run, duration: 1, fps: 2 },
     "prompts.enhance": { prompt: "a cat" },
   };
 }

@@ -59,6 +59,7 @@ export const operationsIn: Ways = {
   tenants: ["T14", "T21"],
   tokens: ["T08", "T106", "T139"],
   usage: ["T18"],
+  videos: ["T40", "T105"],
   webhooks: ["T79", "T84", "T88"],
 };
 

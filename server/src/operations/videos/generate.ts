@@ -10,7 +10,6 @@ import { Video, VideoError } from "../../contract/schemas/run.ts";
 
 export const generateVideo = defineRun({
   name: "generateVideo",
-  aliases: ["videos.generate"],
   summary: "Create a video that starts with an image",
   http: { method: "POST", path: "/runs/video", bodies: ["json"] },
   run_type: "video-generation",

@@ -69,5 +69,6 @@ export const comfyuiOffers: Offer[] = [
     preference: 60,
     latency: "slow",
     limits: { duration: { least: 1, most: 5 }, images: 1, count: 1 },
+    supports: ({ images }) => images !== undefined,
   }),
 ];

@@ -8,7 +8,7 @@ import type { Asset, Offer, RowNotation } from "../provider.ts";
 import { withPublishedPrices } from "../with-published-prices.ts";
 import { characterOffers } from "./character-offers.ts";
 import { deferredImage, deferredImages, lora, setting } from "./deferred-values.ts";
-import { commonFields, FAL_RECOVERY, falOffer, option } from "./fields.ts";
+import { commonFields, FAL_RECOVERY, falOffer, hasImages, option } from "./fields.ts";
 import { falRows, NANO_RATIOS } from "./rows.ts";
 
 const wantsSeveral = (options: Job["options"]) => options?.multiple === true;
@@ -129,6 +129,7 @@ const videoOffer = falOffer({
     adapts: { fps: adaptedBy("4 to 60, with 17 to 161 frames in the whole video", frameRateWithin) },
     ignores: ["motion_bucket_id"],
   }),
+  supports: hasImages,
   body: (job) => ({
     image_url: deferredImage(job.images?.[0]),
     prompt: job.prompt ?? "",

@@ -183,6 +183,7 @@ const rows: OfferRow[] = [
       images: "start_image",
       duration: "duration",
     },
+    leastImages: 1,
   },
 ];
 

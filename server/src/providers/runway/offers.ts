@@ -61,6 +61,8 @@ const video = (spec: Pick<Offer, "upstreamModel" | "preference" | "body">): Offe
       honours: ["prompt", "images", "aspect_ratio", "seed", "duration"],
       ignores: ["negative_prompt", "fps", "cfg_scale", "motion_bucket_id"],
     }),
+    // Runway makes videos from text with other models, at another endpoint.
+    supports: ({ images }) => images !== undefined,
     body: videoShape,
     ...spec,
   });

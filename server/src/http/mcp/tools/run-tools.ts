@@ -5,16 +5,15 @@ import { combineImages } from "../../../operations/images/combine.ts";
 import { combineGemini25 } from "../../../operations/images/combine-gemini25.ts";
 import { combineNanobanana } from "../../../operations/images/combine-nanobanana.ts";
 import { describeImage } from "../../../operations/images/describe.ts";
-import { editFluxKontext } from "../../../operations/images/edit-flux-kontext.ts";
+import { editImage } from "../../../operations/images/edit.ts";
 import { editGemini25 } from "../../../operations/images/edit-gemini25.ts";
-import { editNanobanana } from "../../../operations/images/edit-nanobanana.ts";
-import { editVendora } from "../../../operations/images/edit-vendora.ts";
 import { extractObjects } from "../../../operations/images/extract.ts";
 import { generateImage } from "../../../operations/images/generate.ts";
 import { generativeRemove } from "../../../operations/images/generative-remove.ts";
 import { maskImage } from "../../../operations/images/mask-image.ts";
 import { reframeImage } from "../../../operations/images/reframe.ts";
 import { generateVideo } from "../../../operations/videos/generate.ts";
+import { createVideo } from "../../../operations/videos/generate-with-any-model.ts";
 import { defineRunTool, modelField } from "../run-tool.ts";
 import { definedFields, fieldOf, fieldsOf, type IsOffered, imageOf, type Tool, type ToolTranslation } from "../tool.ts";
 
@@ -41,58 +40,34 @@ const makeImageTool = defineRunTool({
   }),
 });
 
-const EDIT_OPERATIONS: Record<string, Operation> = {
-  "gemini-2.5": editGemini25,
-  vendora: editVendora,
-  nanobanana: editNanobanana,
-  "flux-kontext-max": editFluxKontext,
-};
-const EDITS_WITH_MASK = ["gemini-2.5", "vendora"];
-/** flux-kontext-max edits runs only, so it is never the default. */
-const EDIT_DEFAULTS = ["gemini-2.5", "vendora", "nanobanana"];
+/** Models that edit within a mask, in the order in which they replace the default model if no provider offers it. */
+const EDITS_WITH_MASK = ["edit-default", "gemini-2.5", "vendora"];
+const EDIT_DEFAULTS = [...EDITS_WITH_MASK, "nanobanana", "flux-kontext-max"];
 
-function defaultEditModel(isOffered: IsOffered, hasMask: boolean): string {
-  const candidates = hasMask ? EDITS_WITH_MASK : EDIT_DEFAULTS;
-  return candidates.find((model) => isOffered("image.edit", model)) ?? candidates[0]!;
-}
+const defaultEditModel = (isOffered: IsOffered, hasMask: boolean): string | undefined =>
+  (hasMask ? EDITS_WITH_MASK : EDIT_DEFAULTS).find((model) => isOffered("image.edit", model));
 
-/** Translates edit_image to the edit operation of the model. */
+/** Translates edit_image to images.edit. */
 const editImageTool = defineRunTool({
   name: "edit_image",
   title: "Edit an image",
   description: "Change an image by a text. With a mask, only its white area changes; cut_out makes masks of objects.",
   fields: {
-    image: fieldOf(editGemini25, "image_url"),
-    ...fieldsOf(editGemini25, "prompt"),
-    mask: fieldOf(editGemini25, "mask_url"),
+    ...fieldsOf(editImage, "image", "prompt", "mask"),
     reference: fieldOf(editGemini25, "reference_image_url"),
-    ...fieldsOf(editGemini25, "aspect_ratio", "seed", "output_index"),
-    model: modelField(
-      EDIT_OPERATIONS,
-      "Model to use. A mask needs gemini-2.5 or vendora; flux-kontext-max edits only runs",
-    ),
+    ...fieldsOf(editImage, "aspect_ratio", "seed", "model"),
+    output_index: fieldOf(editGemini25, "output_index"),
   },
-  required: ["image"],
-  translate({ image, mask, reference, output_index, model: wanted, ...input }, isOffered): ToolTranslation {
-    const model = String(wanted ?? defaultEditModel(isOffered, mask !== undefined));
-    const operation = EDIT_OPERATIONS[model] ?? editGemini25;
-    if (operation === editFluxKontext)
-      return {
-        operation,
-        input: definedFields({ ...input, model, original_run_id: image, output_index, mask, reference }),
-        names: { original_run_id: "image" },
-      };
-    return {
-      operation,
-      input: definedFields({
-        ...input,
-        image_url: imageOf(image, { output_index }),
-        mask_url: mask,
-        reference_image_url: reference,
-      }),
-      names: { image_url: "image", mask_url: "mask", reference_image_url: "reference" },
-    };
-  },
+  translate: ({ image, reference, output_index, model, ...input }, isOffered) => ({
+    operation: editImage,
+    input: definedFields({
+      ...input,
+      image: imageOf(image, { output_index }),
+      references: reference === undefined ? undefined : [reference],
+      model: model ?? defaultEditModel(isOffered, input.mask !== undefined),
+    }),
+    names: { references: "reference" },
+  }),
 });
 
 /** Translates cut_out to images.extract, or to images.backgroundRemove without a prompt. */
@@ -188,30 +163,27 @@ const combineImagesTool = defineRunTool({
   },
 });
 
-/** Translates make_video to generateVideo. */
+/** Translates make_video to videos.generate, and to generateVideo for an image without a prompt. */
 const makeVideoTool = defineRunTool({
   name: "make_video",
   title: "Make a video",
-  description: "Create a video that starts with an image. Videos take minutes: expect to continue with get_run.",
+  description: "Create a video from a text or an image. Videos take minutes: expect to continue with get_run.",
   fields: {
     image: fieldOf(generateVideo, "image_url"),
     ...fieldsOf(
       generateVideo,
-      "prompt",
-      "negative_prompt",
-      "aspect_ratio",
-      "duration",
-      "seed",
-      "output_index",
-      "frame",
+      ...["prompt", "negative_prompt", "aspect_ratio", "duration", "seed", "model", "output_index", "frame"],
     ),
   },
-  required: ["image"],
-  translate: ({ image, output_index, frame, ...input }) => ({
-    operation: generateVideo,
-    input: definedFields({ ...input, image_url: imageOf(image, { output_index, frame }) }),
-    names: { image_url: "image" },
-  }),
+  translate({ image, output_index, frame, ...input }) {
+    const first = image === undefined ? undefined : imageOf(image, { output_index, frame });
+    if (input.prompt === undefined && image !== undefined)
+      return {
+        ...{ operation: generateVideo, input: definedFields({ ...input, image_url: first }) },
+        names: { image_url: "image" },
+      };
+    return { operation: createVideo, input: definedFields({ ...input, image: first }) };
+  },
 });
 
 /** Translates describe_image to images.describe. */
