@@ -255,10 +255,14 @@ export async function startFakeVendor(
 
   const listen = (port: number) =>
     new Promise<ReturnType<typeof serve>>((resolve) => {
-      const server = serve({ fetch: app.fetch, hostname: "127.0.0.1", port }, (address) => {
-        url = `http://127.0.0.1:${address.port}`;
-        resolve(server);
-      });
+      // A test and its vendor are one process: while a busy machine stalls it, no idle connection may be closed.
+      const server = serve(
+        { fetch: app.fetch, hostname: "127.0.0.1", port, serverOptions: { keepAliveTimeout: 600_000 } },
+        (address) => {
+          url = `http://127.0.0.1:${address.port}`;
+          resolve(server);
+        },
+      );
     });
   let server: ReturnType<typeof serve> | undefined = await listen(0);
   const shut = async () => {
