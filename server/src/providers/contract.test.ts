@@ -7,6 +7,7 @@ import type { AddressInfo } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { fakeVendors } from "../../test/fake-vendors/all.ts";
 import type { FakeVendor, FakeVendorDefinition } from "../../test/fake-vendors/fake-vendor.ts";
+import { fakeGeminiInteractions } from "../../test/fake-vendors/gemini.ts";
 import { createFakeProviderContext } from "../../test/fake-vendors/provider-context.ts";
 import { createSampleJob } from "../../test/fake-vendors/sample-jobs.ts";
 import { createManualClock } from "../../test/support/manual-clock.ts";
@@ -128,9 +129,18 @@ const SECONDS = 300;
 // Most of the time is spent waiting for jobs, so several providers are tested at once.
 const IN_TURN = { concurrent: false };
 
-describe.concurrent.each(fakeVendors.map((kit) => [kit.id, kit] as const))("%s", (id, kit: FakeVendorDefinition) => {
+/** Every provider, and those of its settings that send other requests. */
+const VARIANTS: [name: string, kit: FakeVendorDefinition][] = [
+  ...fakeVendors.map((kit): [string, FakeVendorDefinition] => [kit.id, kit]),
+  ["gemini, interactions", fakeGeminiInteractions],
+];
+
+describe.concurrent.each(VARIANTS)("%s", (variant, kit: FakeVendorDefinition) => {
+  const { id } = kit;
   const provider = providers.find((each) => each.id === id)!;
   const lasting = { ...provider.offers[0]! } as Offer;
+  /** Whether the response to a submission is only a ticket. */
+  const isPolled = lasting.synchronousSeconds === undefined || variant !== id;
   let fakeVendor: FakeVendor;
   let receiver: CallbackReceiver;
   let sent: { url: string; words: string }[] = [];
@@ -193,7 +203,7 @@ describe.concurrent.each(fakeVendors.map((kit) => [kit.id, kit] as const))("%s",
       }
       const names = provider.offers.map(({ task, model, upstreamModel }) => `${task} ${model} ${upstreamModel}`);
       expect(new Set(names).size).toBe(names.length);
-      note(id, "catalogue", `${names.length} ok`);
+      note(variant, "catalogue", `${names.length} ok`);
     },
   );
 
@@ -220,8 +230,8 @@ describe.concurrent.each(fakeVendors.map((kit) => [kit.id, kit] as const))("%s",
         expect(isAllowedOrigin("https://evil.example/x.png", origins)).toBe(false);
       }
       expect(fakeVendor.invalidRequests).toEqual([]);
-      note(id, "made once", "ok");
-      note(id, "own hosts", "ok");
+      note(variant, "made once", "ok");
+      note(variant, "own hosts", "ok");
     },
   );
 
@@ -247,7 +257,7 @@ describe.concurrent.each(fakeVendors.map((kit) => [kit.id, kit] as const))("%s",
       }
       for (const ticket of tickets) expect(ticket).not.toContain(key);
     }
-    note(id, "key stays", keys.length > 0 ? "ok" : "no key");
+    note(variant, "key stays", keys.length > 0 ? "ok" : "no key");
   });
 
   it.each([
@@ -274,7 +284,7 @@ describe.concurrent.each(fakeVendors.map((kit) => [kit.id, kit] as const))("%s",
     await submit(lasting);
     expect([seen, fakeVendor.ledger.length - before]).toEqual([1, taken + 1]);
     await client.close();
-    note(id, "sent once", "ok");
+    note(variant, "sent once", "ok");
   });
 
   it("distinguishes busy, refused, unavailable and unknown outcomes", IN_TURN, async () => {
@@ -287,7 +297,7 @@ describe.concurrent.each(fakeVendors.map((kit) => [kit.id, kit] as const))("%s",
     expect(await asked(402)).toMatchObject({ kind: "refused", code: "model_unavailable" });
     expect(await asked(500)).toMatchObject({ kind: "unknown" });
     expect(await asked(502)).toMatchObject({ kind: "unknown" });
-    note(id, "sorted", "ok");
+    note(variant, "sorted", "ok");
   });
 
   it("distinguishes refused content from failed jobs", IN_TURN, async () => {
@@ -298,7 +308,7 @@ describe.concurrent.each(fakeVendors.map((kit) => [kit.id, kit] as const))("%s",
     };
     expect(await ends("failed")).toMatchObject({ code: "provider_error", kind: "failed" });
     if (id !== "comfyui") expect(await ends("moderated")).toMatchObject({ code: "content_refused", kind: "refused" });
-    note(id, "moderated≠failed", id === "comfyui" ? "no filter" : "ok");
+    note(variant, "moderated≠failed", id === "comfyui" ? "no filter" : "ok");
   });
 
   it("recovers jobs as its offers state", IN_TURN, async () => {
@@ -309,7 +319,11 @@ describe.concurrent.each(fakeVendors.map((kit) => [kit.id, kit] as const))("%s",
     const findable = provider.offers.find(({ recovery }) => recovery === "find");
     if (!findable) {
       const isBlocking = provider.offers.some(({ synchronousSeconds }) => synchronousSeconds !== undefined);
-      return note(id, "recovery", isBlocking ? "C blocks" : provider.parseCallback ? "C callback" : "C");
+      return note(
+        variant,
+        "recovery",
+        isBlocking && !isPolled ? "C blocks" : provider.parseCallback ? "C callback" : "C",
+      );
     }
     const at = context();
     expect(await provider.findJob!(context())).toBeUndefined();
@@ -317,11 +331,11 @@ describe.concurrent.each(fakeVendors.map((kit) => [kit.id, kit] as const))("%s",
     expect(await outcomeOf(submit(findable, at))).toMatchObject({ kind: "unknown" });
     const ticket = await provider.findJob!(at);
     expect((await finished(provider, { state: "running", ticket: ticket! }, at)).outputs.length).toBeGreaterThan(0);
-    note(id, "recovery", "B find");
+    note(variant, "recovery", "B find");
   });
 
   it("cancels a job, and a second time without harm", IN_TURN, async () => {
-    if (!provider.cancel) return note(id, "cancel", "none");
+    if (!provider.cancel || !isPolled) return note(variant, "cancel", "none");
     fakeVendor.switches.workMs = 60_000;
     const at = context();
     const progress = await submit(lasting, at);
@@ -329,14 +343,14 @@ describe.concurrent.each(fakeVendors.map((kit) => [kit.id, kit] as const))("%s",
     await provider.cancel(progress.ticket, at);
     await provider.cancel(progress.ticket, at).catch((thrown) => expect(thrown).toBeInstanceOf(Fault));
     expect(fakeVendor.ledger.at(-1)!.canceledAt).toBeDefined();
-    note(id, "cancel", "ok");
+    note(variant, "cancel", "ok");
   });
 
   it(
     "accepts only its own callbacks, and reads the same ticket from them as from the submission",
     IN_TURN,
     async () => {
-      if (!provider.parseCallback) return note(id, "callback", "none");
+      if (!provider.parseCallback || !isPolled) return note(variant, "callback", "none");
       const receiveCallback = async (at: ProviderContext<unknown>, callbacks: FakeVendor["switches"]["callbacks"]) => {
         fakeVendor.switches.callbacks = callbacks;
         const progress = await submit(lasting, at);
@@ -352,7 +366,7 @@ describe.concurrent.each(fakeVendors.map((kit) => [kit.id, kit] as const))("%s",
       expect(status).toMatchObject({ ticket, ended: true });
       const forged = await receiveCallback(context(), "forged");
       // If the provider does not sign, Gesso's signature in the callback URL is the proof, and the state is polled.
-      note(id, "callback", forged.status === undefined ? "signed" : "signed URL");
+      note(variant, "callback", forged.status === undefined ? "signed" : "signed URL");
       expect(
         await provider.parseCallback!(
           { headers: new Headers(), body: "not json", query: new URLSearchParams() },
@@ -363,12 +377,12 @@ describe.concurrent.each(fakeVendors.map((kit) => [kit.id, kit] as const))("%s",
   );
 
   it("is probed without creating jobs", IN_TURN, async () => {
-    if (!provider.probe) return note(id, "examine", "none");
+    if (!provider.probe) return note(variant, "examine", "none");
     const before = fakeVendor.ledger.length;
     const found = await provider.probe(provider.offers, context());
     expect(found.message).toBeTruthy();
     expect(found.missing).toEqual([]);
     expect(fakeVendor.ledger.length).toBe(before);
-    note(id, "examine", "ok");
+    note(variant, "examine", "ok");
   });
 });

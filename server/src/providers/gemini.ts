@@ -1,24 +1,16 @@
 // Google's Gemini API: one synchronous request. The 200 response has either the image or the reason why there is none.
-// A lost response cannot be looked up.
+// A lost response cannot be looked up. With `GEMINI_IMAGES=interactions`, images are made in the background instead.
 import { z } from "zod";
 import type { Job } from "../contract/operation.ts";
 import { Fault } from "../faults/faults.ts";
 import type { ReportedUsage } from "../prices/price.ts";
 import { callProvider, contentRefused, jobFailed } from "./call-provider.ts";
-import { classifyGeminiError } from "./gemini/error-classification.ts";
+import { GeminiEnv, geminiApi } from "./gemini/api.ts";
+import { cancelInteraction, parseInteractionEvent, pollInteraction, submitInteraction } from "./gemini/interactions.ts";
 import { geminiOffers } from "./gemini/offers.ts";
 import { promptFor } from "./gemini/prompt.ts";
 import { buildInstruction, parseLanguageResult } from "./language/language-tasks.ts";
 import { type Asset, defineProvider, type Offer, type ProviderContext } from "./provider.ts";
-
-const GeminiEnv = z.object({
-  GEMINI_API_KEY: z.string().min(1).describe("API key of the Gemini API. Enables the provider"),
-  GEMINI_BASE_URL: z
-    .url()
-    .default("https://generativelanguage.googleapis.com")
-    .describe("URL of the Gemini API, without its version"),
-});
-type GeminiEnv = z.output<typeof GeminiEnv>;
 
 const Part = z.object({
   text: z.string().nullish(),
@@ -49,10 +41,10 @@ const Content = z.object({
 });
 const Models = z.object({ models: z.array(z.object({ name: z.string() })).default([]) });
 
-const api = (env: GeminiEnv) => {
-  const origin = env.GEMINI_BASE_URL.replace(/\/+$/, "");
-  return { origin, headers: { "x-goog-api-key": env.GEMINI_API_KEY }, classify: classifyGeminiError };
-};
+/** Text takes seconds, so only images are requested in the background. */
+const isInBackground = ({ GEMINI_IMAGES }: GeminiEnv, { task }: Pick<Offer, "task">) =>
+  GEMINI_IMAGES === "interactions" && !isTextTask(task);
+const isTextTask = (task: Offer["task"]) => task === "image.describe" || task === "prompt.enhance";
 
 export const gemini = defineProvider<GeminiEnv>({
   id: "gemini",
@@ -67,16 +59,27 @@ export const gemini = defineProvider<GeminiEnv>({
   resultOrigins: (env) => [new URL(env.GEMINI_BASE_URL).origin],
 
   async submit(job, offer, context) {
-    const isTextTask = job.task === "image.describe" || job.task === "prompt.enhance";
-    return isTextTask ? generateText(job, offer, context) : generateImage(job, offer, context);
+    if (isTextTask(job.task)) return generateText(job, offer, context);
+    return isInBackground(context.env, offer)
+      ? submitInteraction(job, offer, context)
+      : generateImage(job, offer, context);
   },
 
-  async poll() {
-    throw new Fault("internal_error", {}, { cause: "synchronous jobs are never polled" });
+  async poll(ticket, context) {
+    if (!ticket.id) throw new Fault("internal_error", {}, { cause: "synchronous jobs are never polled" });
+    return pollInteraction(ticket, context);
   },
+
+  async cancel(ticket, context) {
+    await cancelInteraction(ticket, context);
+    return { isUncharged: false };
+  },
+
+  callsBack: isInBackground,
+  parseCallback: async (request) => parseInteractionEvent(request),
 
   async probe(offers, context) {
-    const { origin, ...way } = api(context.env);
+    const { origin, ...way } = geminiApi(context.env);
     const url = `${origin}/v1beta/models?pageSize=1000`;
     const { models } = await callProvider(context, { origin, ...way, url, hasNoSideEffects: true, reply: Models });
     const known = new Set(models.map(({ name }) => name.replace(/^models\//, "")));
@@ -147,7 +150,7 @@ function textUsage({ usageMetadata: usage }: GenerateReply): ReportedUsage | und
 }
 
 function generate(offer: Offer, context: ProviderContext<GeminiEnv>, body: object) {
-  const { origin, ...way } = api(context.env);
+  const { origin, ...way } = geminiApi(context.env);
   const url = `${origin}/v1beta/models/${offer.upstreamModel}:generateContent`;
   return callProvider(context, { origin, ...way, url, body, reply: Content });
 }

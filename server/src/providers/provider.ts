@@ -336,6 +336,8 @@ export type Provider<Env = unknown> = {
    * process calls it at a time; it ends with the signal and is called again if it ends earlier.
    */
   watch?(env: Env, channel: NotificationChannel): Promise<void>;
+  /** Whether the jobs of an offer call back with these settings. Default: yes, if there is `parseCallback`. */
+  callsBack?(env: Env, offer: Pick<Offer, "task">): boolean;
   /**
    * Parses and authenticates a callback. Returns undefined if the provider did not send it. The callback URL carries
    * our signature over the attempt, which is verified before this call. `query` has the parameters that the adapter

@@ -12,6 +12,7 @@ import {
   type VendorContext,
   type VendorJob,
 } from "./fake-vendor.ts";
+import { interactionRoutes } from "./gemini-interactions.ts";
 import { drawTestImage, repaintMasked, sizeOfRatio } from "./result-files.ts";
 import { instanceOfSchema, type JsonSchema } from "./structured-output.ts";
 
@@ -107,7 +108,10 @@ const MASK = /image (\d+) is a mask for image (\d+): (white|black) marks what is
 const SIDES = { "1K": 96, "2K": 192, "4K": 384 };
 const TOKENS = { "1K": 1120, "2K": 1680, "4K": 3780 };
 
-async function paint({ said: output, images }: PromptContent, { imageConfig }: Asked["generationConfig"]) {
+async function paint(
+  { said: output, images }: Pick<PromptContent, "said" | "images">,
+  { imageConfig }: Pick<Asked["generationConfig"], "imageConfig">,
+) {
   const [, mask, over, means] = MASK.exec(output) ?? [];
   if (mask && over) {
     const text = output.split("\n\n")[0]!;
@@ -169,6 +173,15 @@ function routes(services: FakeVendorServices) {
       models: known().map((id) => ({ name: `models/${id}`, supportedGenerationMethods: ["generateContent"] })),
     }),
   );
+  app.route(
+    "/v1beta/interactions",
+    interactionRoutes(services, {
+      isKnown: (model) => known().includes(model),
+      errorBody: (status, message) => (message ? errorBody(status, message) : failing(status)),
+      paint: (prompt, { aspectRatio, imageSize }) =>
+        paint(prompt, { imageConfig: { aspectRatio: aspectRatio as "1:1" | undefined, imageSize } }),
+    }),
+  );
 
   const refuse = (context: VendorContext, message: string) => {
     services.recordInvalidRequest(message);
@@ -201,6 +214,13 @@ function routes(services: FakeVendorServices) {
   });
   return app;
 }
+
+/** The same API, with images in the background. */
+export const fakeGeminiInteractions: FakeVendorDefinition = {
+  id: "gemini",
+  start: () => startFakeVendor(routes),
+  env: ({ url }) => ({ GEMINI_API_KEY: KEY, GEMINI_BASE_URL: url, GEMINI_IMAGES: "interactions" }),
+};
 
 export const fakeGemini: FakeVendorDefinition = {
   id: "gemini",

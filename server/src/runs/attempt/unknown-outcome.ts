@@ -179,7 +179,8 @@ async function waitForCallback(
   const { callbackUrl } = providers.createContext(enabledProvider, latest);
   // Without callbacks only the spool of the worker that sent the request can tell the outcome. That worker recovers it
   // when it is back. If its spool is ours, the response is not there and there is nothing to wait for.
-  const hasCallback = enabledProvider.provider.parseCallback && callbackUrl;
+  const { provider, env } = enabledProvider;
+  const hasCallback = provider.parseCallback && (provider.callsBack?.(env, offer) ?? true) && callbackUrl;
   const isInOtherSpool = latest.spool_id !== null && latest.spool_id !== spool.id();
   const remainingSeconds =
     (hasCallback || isInOtherSpool ? settings.timeouts.unknownSeconds : 0) - (latest.unknown_seconds ?? 0);
