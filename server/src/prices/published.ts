@@ -295,12 +295,20 @@ const PUBLISHED: Readonly<Record<string, readonly PriceList[]>> = {
         gen4_image: by("resolution", { "720p": 0.05 }, 0.08),
         gen4_turbo: perSecond(0.05),
         "gen4.5": perSecond(0.12),
+        gen4_image_turbo: perImage(0.02),
+        // Without sound.
+        "veo3.1": perSecond(0.2),
+        "veo3.1_fast": perSecond(0.1),
       },
     },
     {
       ...{ as_of: "2026-09-29", source: "OpenAI's price of the same model with a margin", confidence: "inferred" },
       // The ended task says its credits.
-      prices: { gpt_image_2: { ...one(1, "dollar"), ...atMost(0.45, "image") } },
+      prices: {
+        gpt_image_2: { ...one(1, "dollar"), ...atMost(0.45, "image") },
+        // Each image that is sent costs a credit per image that is made.
+        gpt_image_2_5_flare: { ...one(1, "dollar"), ...atMost(0.61, "image") },
+      },
     },
   ],
 };

@@ -100,6 +100,22 @@ describe("a request", () => {
     expect(last()).toEqual({ ...asked, model: "gen4.5", promptText: expect.stringMatching(/./) });
   });
 
+  it.each(["veo3.1", "veo3.1_fast"])(
+    "of %s has the nearest length and shape, what must not appear, and no sound",
+    async (model) => {
+      await submit(offerOf(model), {
+        aspect_ratio: "9:16",
+        negative_prompt: "rain",
+        seed: 7,
+        options: { duration: 7 },
+      });
+      expect(last()).toEqual({
+        ...{ model, promptText: "it moves", promptImage: inline, ratio: "720:1280", duration: 6, seed: 7 },
+        ...{ negativePrompt: "rain", audio: false },
+      });
+    },
+  );
+
   it("of a hosted third-party model is valid", async () => {
     await submit(offerOf("gpt_image_2", "image.edit"), {
       images: [createImageAsset("a"), createImageAsset("b")],

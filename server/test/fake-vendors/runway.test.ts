@@ -90,7 +90,10 @@ describe("the client", () => {
     const { creditBalance, tier } = await client().organization.retrieve();
     expect([creditBalance, Object.keys(tier.models)]).toEqual([
       1234,
-      ["gen4_image", "gpt_image_2", "gen4_turbo", "gen4.5"],
+      [
+        ...["gen4_image", "gen4_image_turbo", "gpt_image_2", "gpt_image_2_5_flare"],
+        ...["veo3.1", "veo3.1_fast", "gen4_turbo", "gen4.5"],
+      ],
     ]);
   });
 

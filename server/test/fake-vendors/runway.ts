@@ -45,6 +45,28 @@ const GPT = [
 ];
 const still = z.union([uri, z.array(z.strictObject({ uri, position: z.literal("first") })).length(1)]);
 
+const gptImage = (model: string, qualities: string[]) =>
+  z.strictObject({
+    model: z.literal(model),
+    promptText: text(32_000),
+    ratio: z.enum(GPT),
+    background: z.enum(["opaque", "auto"]).optional(),
+    outputCount: z.int().min(1).max(10).optional(),
+    quality: z.enum(qualities).optional(),
+    referenceImages: z.array(reference).max(16).optional(),
+  });
+const veo = (model: string) =>
+  z.strictObject({
+    model: z.literal(model),
+    promptImage: still,
+    promptText: text(1000).optional(),
+    negativePrompt: text(1000).optional(),
+    ratio: z.enum(["1280:720", "720:1280", "1080:1920", "1920:1080"]),
+    duration: z.literal([4, 6, 8]).optional(),
+    audio: z.boolean().optional(),
+    seed,
+  });
+
 const ROUTES: Record<string, Record<string, z.ZodType<Record<string, unknown>>>> = {
   text_to_image: {
     gen4_image: z.strictObject({
@@ -55,17 +77,20 @@ const ROUTES: Record<string, Record<string, z.ZodType<Record<string, unknown>>>>
       contentModeration: moderation,
       seed,
     }),
-    gpt_image_2: z.strictObject({
-      model: z.literal("gpt_image_2"),
-      promptText: text(32_000),
-      ratio: z.enum(GPT),
-      background: z.enum(["transparent", "opaque", "auto"]).optional(),
-      outputCount: z.int().min(1).max(10).optional(),
-      quality: z.enum(["low", "medium", "high", "auto"]).optional(),
-      referenceImages: z.array(reference).max(16).optional(),
+    gen4_image_turbo: z.strictObject({
+      model: z.literal("gen4_image_turbo"),
+      promptText: text(1000),
+      ratio: z.enum(GEN4),
+      referenceImages: z.array(reference).min(1).max(3),
+      contentModeration: moderation,
+      seed,
     }),
+    gpt_image_2: gptImage("gpt_image_2", ["low", "medium", "high", "auto"]),
+    gpt_image_2_5_flare: gptImage("gpt_image_2_5_flare", ["low", "medium", "high", "xhigh", "max"]),
   },
   image_to_video: {
+    "veo3.1": veo("veo3.1"),
+    "veo3.1_fast": veo("veo3.1_fast"),
     gen4_turbo: z.strictObject({
       model: z.literal("gen4_turbo"),
       promptImage: still,

@@ -51,6 +51,32 @@ const videoShape = ({ aspect_ratio = DEFAULT_RATIO, options }: Job<Asset>) => ({
 /** A lost task cannot be looked up, because Runway stores no key of ours. */
 const offer = (spec: Omit<OfferSpec, "recovery">): OfferSpec => ({ recovery: "none", ...spec });
 
+/** Runway hosts Google's models with lengths and shapes of their own. Sound doubles the price, so it is left out. */
+const VEO_SIZES: Record<string, string> = { "16:9": "1280:720", "9:16": "720:1280" };
+const veo = (upstreamModel: string, preference: number): OfferSpec =>
+  offer({
+    task: "video.generate",
+    model: "video-default",
+    upstreamModel,
+    preference,
+    latency: "slow",
+    limits: {
+      ratios: Object.keys(VEO_SIZES),
+      durations: [4, 6, 8],
+      ...{ images: 1, count: 1, prompt: MAX_PROMPT_LENGTH },
+    },
+    parameters: declareParameters("video.generate", {
+      honours: ["prompt", "negative_prompt", "images", "aspect_ratio", "seed", "duration"],
+      ignores: ["fps", "cfg_scale", "motion_bucket_id"],
+    }),
+    body: ({ aspect_ratio = DEFAULT_RATIO, negative_prompt, options }) => ({
+      ratio: VEO_SIZES[aspect_ratio] ?? VEO_SIZES[DEFAULT_RATIO],
+      duration: options?.duration,
+      negativePrompt: negative_prompt,
+      audio: false,
+    }),
+  });
+
 const video = (spec: Pick<Offer, "upstreamModel" | "preference" | "body">): OfferSpec =>
   offer({
     task: "video.generate",
@@ -80,12 +106,12 @@ const GPT_EDIT = declareParameters("image.edit", {
   excludes: ["mask"],
 });
 
-const gpt = (task: Offer["task"], parameters: OfferParameters): OfferSpec =>
+const gpt = (upstreamModel: string, preference: number) => (task: Offer["task"], parameters: OfferParameters) =>
   offer({
     task,
     model: "vendora",
-    upstreamModel: "gpt_image_2",
-    preference: 60,
+    upstreamModel,
+    preference,
     equivalence: "gpt-image",
     latency: "slow",
     limits: { sizes: GPT_SIZES, images: 16, count: 10, mask: false, prompt: 32_000 },
@@ -96,13 +122,12 @@ const gpt = (task: Offer["task"], parameters: OfferParameters): OfferSpec =>
     }),
   });
 
-export const runwayOffers: Offer[] = withPublishedPrices("runway", [
+const [gpt2, gpt25] = [gpt("gpt_image_2", 60), gpt("gpt_image_2_5_flare", 55)];
+
+const reference = (spec: Pick<Offer, "upstreamModel" | "preference" | "equivalence" | "supports">): OfferSpec =>
   offer({
     task: "image.reference",
     model: "reference-default",
-    upstreamModel: "gen4_image",
-    preference: 40,
-    equivalence: "gen4-image",
     limits: { ratios: Object.keys(VIDEO_SIZES), images: 3, count: 1, prompt: MAX_PROMPT_LENGTH },
     parameters: declareParameters("image.reference", {
       honours: ["prompt", "images", "tags", "aspect_ratio", "resolution"],
@@ -111,6 +136,16 @@ export const runwayOffers: Offer[] = withPublishedPrices("runway", [
       ratio:
         IMAGE_SIZES[String(options?.resolution ?? "1080p")]?.[aspect_ratio] ?? IMAGE_SIZES["1080p"]?.[DEFAULT_RATIO],
     }),
+    ...spec,
+  });
+
+export const runwayOffers: Offer[] = withPublishedPrices("runway", [
+  reference({ upstreamModel: "gen4_image", preference: 40, equivalence: "gen4-image" }),
+  // The model needs an image.
+  reference({
+    upstreamModel: "gen4_image_turbo",
+    preference: 70,
+    supports: ({ images }) => images !== undefined && images.length > 0,
   }),
   video({ upstreamModel: "gen4_turbo", preference: 50 }),
   video({
@@ -119,6 +154,10 @@ export const runwayOffers: Offer[] = withPublishedPrices("runway", [
     // The model needs a prompt.
     body: (job) => ({ ...videoShape(job), promptText: job.prompt || "The scene comes to life" }),
   }),
-  gpt("image.generate", GPT_GENERATE),
-  gpt("image.edit", GPT_EDIT),
+  veo("veo3.1_fast", 70),
+  veo("veo3.1", 80),
+  gpt25("image.generate", GPT_GENERATE),
+  gpt25("image.edit", GPT_EDIT),
+  gpt2("image.generate", GPT_GENERATE),
+  gpt2("image.edit", GPT_EDIT),
 ]);
