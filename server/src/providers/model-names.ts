@@ -43,6 +43,7 @@ export const NAMED_MODELS: readonly NamedModel[] = [
     vendor: "OpenAI",
     paths: ["openai:gpt-image-2.5-flare", "runway:gpt_image_2_5_flare"],
   },
+  { name: "GPT Image 2.5 Sunburst", vendor: "OpenAI", paths: ["openai:gpt-image-2.5-sunburst"] },
   { name: "GPT Image 2", vendor: "OpenAI", paths: ["runway:gpt_image_2"] },
   {
     name: "GPT Image 1.5",

@@ -55,11 +55,14 @@ const textOffer = (task: Task, equivalence: string, parameters: OfferParameters)
 
 const vendora = (task: Task, preference: number) => ({ task, model: "vendora", preference, equivalence: "gpt-image" });
 const CURRENT_MODEL = "gpt-image-2.5-flare";
+/** Made for edits; its tokens cost as much. */
+const EDITING_MODEL = "gpt-image-2.5-sunburst";
 const PREVIOUS_MODEL = "gpt-image-1.5";
 export const openaiOffers: Offer[] = withPublishedPrices("openai", [
   imageOffer(CURRENT_MODEL, ANY_SIZE, vendora("image.generate", 40)),
   imageOffer(PREVIOUS_MODEL, THREE_SIZES, vendora("image.generate", 60)),
   imageOffer(CURRENT_MODEL, ANY_SIZE, vendora("image.edit", 40)),
+  imageOffer(EDITING_MODEL, ANY_SIZE, vendora("image.edit", 50)),
   imageOffer(PREVIOUS_MODEL, THREE_SIZES, vendora("image.edit", 60)),
   imageOffer(CURRENT_MODEL, ANY_SIZE, {
     task: "image.edit",
