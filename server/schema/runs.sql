@@ -185,6 +185,7 @@ create table suspect_runs (
   tenant_id uuid not null,
   deaths smallint not null,
   held_until timestamp with time zone not null,
+  processes text[] not null default '{}'::text[],
   PRIMARY KEY (run_id)
 );
 

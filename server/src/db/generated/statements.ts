@@ -839,8 +839,8 @@ export type StatementTypes = {
   "suspect_runs.acquire": { parameters: { seconds: number; run_id: string };
     row: { is_acquired: boolean | null; is_quarantined: boolean | null; held_seconds: number | null } };
   "suspect_runs.count_deaths": { parameters: { run_ids: readonly string[]; were_apart: readonly boolean[];
-    hold_seconds: number; max_deaths: number }; row: { run_id: string; deaths: number;
-    is_quarantined: boolean | null } };
+    processes: readonly string[]; hold_seconds: number; max_deaths: number }; row: { run_id: string;
+    deaths: number; is_quarantined: boolean | null } };
   "suspect_runs.list": { parameters: Record<never, never>; row: { run_id: string;
     held_seconds: number | null } };
   "suspect_runs.release": { parameters: { run_id: string }; row: Record<never, never> };

@@ -7,7 +7,7 @@ import { statement } from "../statement.ts";
 import { suspendRequestsSql } from "./open-runs.ts";
 
 /** A death of a worker. `wasApart`: the run was known as a suspect, and the only one that the worker stored. */
-export type WorkerDeath = { run_id: string; wasApart: boolean };
+export type WorkerDeath = { run_id: string; wasApart: boolean; process: string };
 export type CountedDeath = { run_id: string; deaths: number; is_quarantined: boolean };
 
 const FIRST_HOLD_SECONDS = 10;
@@ -24,13 +24,17 @@ const LEASE_SECONDS = 60;
 const COUNT = statement(
   "suspect_runs.count_deaths",
   `with died as (
-     select run_id, was_apart from unnest(:run_ids::uuid[], :were_apart::boolean[]) as died (run_id, was_apart)
+     select run_id, bool_and(was_apart) as was_apart, min(process) as process
+     from unnest(:run_ids::uuid[], :were_apart::boolean[], :processes::text[]) as died (run_id, was_apart, process)
+     group by run_id
    ), counted as (
-     insert into suspect_runs (run_id, tenant_id, deaths, held_until)
-     select run_id, tenant_id, 1, now() + make_interval(secs => :hold_seconds)
+     insert into suspect_runs (run_id, tenant_id, deaths, held_until, processes)
+     select run_id, tenant_id, 1, now() + make_interval(secs => :hold_seconds), array[process]
      from open_runs join died using (run_id) where deadline_at < '${QUARANTINE_DEADLINE}' order by run_id
      on conflict (run_id) do update set deaths = suspect_runs.deaths + 1,
+       processes = suspect_runs.processes || excluded.processes,
        held_until = now() + make_interval(secs => :hold_seconds * power(2, least(suspect_runs.deaths, ${MAX_HOLD_DOUBLINGS})))
+       where not suspect_runs.processes @> excluded.processes
      returning run_id, deaths
    ), changed as (
      update open_runs set dispatched_at = coalesce(dispatched_at, now()), activity = null, claim_expires_at = null,
@@ -48,12 +52,16 @@ const COUNT = statement(
    from counted left join changed using (run_id) order by counted.run_id`,
 ).columns<{ is_quarantined: boolean }>();
 
-/** Counts the death of a worker for each run whose results it was storing. Runs that have ended are left out. */
+/**
+ * Counts the death of a worker for each run whose results it was storing. Runs that have ended are left out, and those
+ * for which this death is counted already. All deaths of a call are those of one worker.
+ */
 export async function countWorkerDeaths(db: Database, deaths: WorkerDeath[]): Promise<CountedDeath[]> {
   if (deaths.length === 0) return [];
   return db.execute(COUNT, {
     run_ids: deaths.map(({ run_id }) => run_id),
     were_apart: deaths.map(({ wasApart }) => wasApart),
+    processes: deaths.map(({ process }) => process),
     hold_seconds: FIRST_HOLD_SECONDS,
     max_deaths: MAX_DEATHS,
   });

@@ -106,6 +106,8 @@ const dieStoring = async (on: SuspectRuns, ...runs: RunClaim[]) => {
   alive.delete(on);
   living.delete(names.get(on)!);
 };
+/** As if a worker with a directory of its own had died. */
+const countDeath = ({ run_id }: RunClaim) => countWorkerDeaths(db, [{ run_id, wasApart: false, process: v7() }]);
 const deathsOf = async ({ run_id }: RunClaim) => {
   const sql = "select deaths from suspect_runs where run_id = $1";
   return (await db.query<{ deaths: number }>("test.deaths", sql, [run_id]))[0]?.deaths ?? 0;
@@ -146,8 +148,7 @@ describe("a run that kills every worker that stores its results", () => {
   it("is stored again when an operator retries it", async () => {
     const poison = await claimRun(db);
     for (let death = 0; death < 3; death++) {
-      const deaths = [{ run_id: poison.run_id, wasApart: true }];
-      await countWorkerDeaths(db, deaths);
+      await countWorkerDeaths(db, [{ run_id: poison.run_id, wasApart: true, process: v7() }]);
     }
     expect(await isQuarantined(poison)).toBe(true);
     const operator = { tenant_id: poison.tenant_id, user_id: "olga", key_id: null };
@@ -175,17 +176,41 @@ describe("a healthy run", () => {
   it("is not in quarantine however often it was beside a run that kills workers", async () => {
     const healthy = await claimRun(db);
     // Workers with directories of their own: each dies before the deaths of the others are counted.
-    for (let death = 0; death < 4; death++) await countWorkerDeaths(db, [{ run_id: healthy.run_id, wasApart: false }]);
+    for (let death = 0; death < 4; death++) await countDeath(healthy);
     expect([await deathsOf(healthy), await isQuarantined(healthy)]).toEqual([4, false]);
     await storeInTheEnd(await start(), healthy);
     expect(stored).toEqual([healthy.run_id]);
   });
 
+  it("has the death of its worker counted once, although each process that counts it dies soon after", async () => {
+    const healthy = await claimRun(db);
+    const [first, ...others] = [await start(), await start(), await start(), await start(), await start()];
+    await dieStoring(first!, healthy);
+    for (const counting of others.slice(0, 3)) {
+      for (const other of alive) if (other === counting) await other.update();
+      expect(await deathsOf(healthy)).toBe(1);
+      alive.delete(counting);
+      living.delete(names.get(counting)!);
+    }
+    await storeInTheEnd(others[3]!, healthy);
+    expect(stored).toEqual([healthy.run_id]);
+  });
+
+  it("has two marks if it became a suspect while it was being stored, which count as one death", async () => {
+    const healthy = await claimRun(db);
+    const [first, second] = [await start(), await start()];
+    await dieStoring(first, healthy);
+    writeFileSync(join(directory, "marks", names.get(first)!, `${healthy.run_id}.apart`), "");
+    await second.update();
+    expect([await deathsOf(healthy), await isQuarantined(healthy)]).toEqual([1, false]);
+  });
+
   it("that is suspected is not stored beside another suspect", async () => {
     const runs = [await claimRun(db), await claimRun(db)];
+    const process = v7();
     await countWorkerDeaths(
       db,
-      runs.map(({ run_id }) => ({ run_id, wasApart: false })),
+      runs.map(({ run_id }) => ({ run_id, wasApart: false, process })),
     );
     const worker = await start();
     await pass(12);
@@ -207,7 +232,7 @@ describe("a healthy run", () => {
 
   it("that is suspected is stored by one worker at a time, also if they share no directory", async () => {
     const run = await claimRun(db);
-    await countWorkerDeaths(db, [{ run_id: run.run_id, wasApart: false }]);
+    await countDeath(run);
     const elsewhere = mkdtempSync(join(tmpdir(), "gesso-suspects-"));
     const [here, there] = [await start(), await start(elsewhere)];
     await pass(12);
@@ -239,7 +264,7 @@ describe("a healthy run", () => {
 
   it("is forgotten as a suspect when it has ended", async () => {
     const run = await claimRun(db);
-    await countWorkerDeaths(db, [{ run_id: run.run_id, wasApart: false }]);
+    await countDeath(run);
     await db.query("test.end", "delete from open_runs where run_id = $1", [run.run_id]);
     await (await start()).update();
     expect(await deathsOf(run)).toBe(0);

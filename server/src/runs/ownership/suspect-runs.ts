@@ -113,8 +113,8 @@ function createDeathCount({ database, clock, log, marks }: Dependencies): () => 
   /** Dead processes that were counted, and when. */
   const counted = new Map<string, number>();
   return async () => {
-    for (const { name, marks: found } of await marks.takeDead()) {
-      const deaths = found.map(({ run_id, isApart }) => ({ run_id, wasApart: isApart }));
+    for (const { name, process, marks: found } of await marks.takeDead()) {
+      const deaths = found.map(({ run_id, isApart }) => ({ run_id, wasApart: isApart, process }));
       for (const { run_id, deaths: count, is_quarantined } of await countWorkerDeaths(database, deaths))
         if (is_quarantined)
           log.error({ run_id, deaths: count }, "the run is in quarantine: workers die while they store its results");

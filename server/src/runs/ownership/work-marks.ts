@@ -10,8 +10,8 @@ import type { ProcessSockets } from "../../outbound/process-sockets.ts";
 
 /** `isApart`: a known suspect, and the only one that its process worked on. */
 export type WorkMark = { run_id: string; isApart: boolean };
-/** `name`: of the directory with the marks of the process. */
-export type DeadProcess = { name: string; marks: WorkMark[] };
+/** `name`: of the directory with the marks of the process, which was called `process`. */
+export type DeadProcess = { name: string; process: string; marks: WorkMark[] };
 
 export type WorkMarks = {
   /** Does nothing if other processes could not ask whether this one lives. */
@@ -50,7 +50,7 @@ export function createWorkMarks(
   const ownerOf = (name: string) => name.split(TAKEN_BY).at(-1)!;
   /** Undefined if another process was faster. */
   const take = async (name: string): Promise<DeadProcess | undefined> => {
-    const [process] = name.split(TAKEN_BY);
+    const [process = name] = name.split(TAKEN_BY);
     const takenName = `${process}${TAKEN_BY}${ownName}`;
     taken.add(takenName);
     const isTaken = await unlessMissing(rename(join(directory, name), join(directory, takenName)).then(() => true));
@@ -60,7 +60,7 @@ export function createWorkMarks(
       run_id: file.replace(APART_SUFFIX, ""),
       isApart: file.endsWith(APART_SUFFIX),
     }));
-    return { name: takenName, marks };
+    return { name: takenName, process, marks };
   };
 
   return {
