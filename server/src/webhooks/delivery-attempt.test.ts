@@ -269,7 +269,7 @@ describe("a destination", () => {
     await queued(`${receiver.url}/fast`, 200);
     let sent = 0;
     const begun = performance.now();
-    while (performance.now() - begun < 2_000) {
+    while (sent < 60) {
       const claim = await taken(own);
       sent += claim.length;
       await Promise.all(claim.map((each) => attemptDelivery(own, each)));
@@ -277,7 +277,6 @@ describe("a destination", () => {
     }
     const seconds = (performance.now() - begun) / 1000;
     expect(sent).toBeLessThanOrEqual(20 + Math.ceil(20 * seconds));
-    expect(sent).toBeGreaterThan(30);
     await own.httpClient.close();
   });
 });
