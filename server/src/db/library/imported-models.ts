@@ -112,17 +112,22 @@ export async function deletePin(db: Database, actor: Actor, name: string): Promi
   return (await db.execute(DELETE, parameters)).length > 0;
 }
 
-/** `names`: all that stand for the model, its own first. */
+/**
+ * The filters are cases, because PostgreSQL expects next to no rows of several `is null or`: it then looked up each of
+ * thousands of models in an index instead of joining the tables once.
+ */
 const LIST = statement(
   "model_pins.list",
   `select name, model, hash, provider, title, category, media, call_price, pinned_at, refused_at,
      tenant_ids
    from model_pins join imported_models using (model, hash)
-   where (:provider?::text is null or provider = :provider?)
-     and (:media?::text is null or media @> array[:media?::text])
-     and (:query?::text is null or strpos(lower(concat_ws(' ', name, title, category)), lower(:query?)) > 0)
-     and (:after?::text is null or name > :after?)
-     and (:tenant_id?::uuid is null or tenant_ids is null or :tenant_id?::uuid = any(tenant_ids))
+   where case when :provider?::text is null then true else provider = :provider? end
+     and case when :media?::text is null then true else media @> array[:media?::text] end
+     and case when :query?::text is null then true
+       else strpos(lower(concat_ws(' ', name, title, category)), lower(:query?)) > 0 end
+     and case when :after?::text is null then true else name > :after? end
+     and case when :tenant_id?::uuid is null then true
+       else tenant_ids is null or :tenant_id?::uuid = any(tenant_ids) end
    order by name limit :limit`,
 );
 
