@@ -51,6 +51,9 @@ const videoShape = ({ aspect_ratio = DEFAULT_RATIO, options }: Job<Asset>) => ({
 /** A lost task cannot be looked up, because Runway stores no key of ours. */
 const offer = (spec: Omit<OfferSpec, "recovery">): OfferSpec => ({ recovery: "none", ...spec });
 
+/** Runway makes videos from text at another endpoint. */
+const startsWithImage: Offer["supports"] = ({ images }) => images !== undefined;
+
 /** Runway hosts Google's models with lengths and shapes of their own. Sound doubles the price, so it is left out. */
 const VEO_SIZES: Record<string, string> = { "16:9": "1280:720", "9:16": "720:1280" };
 const veo = (upstreamModel: string, preference: number): OfferSpec =>
@@ -69,6 +72,7 @@ const veo = (upstreamModel: string, preference: number): OfferSpec =>
       honours: ["prompt", "negative_prompt", "images", "aspect_ratio", "seed", "duration"],
       ignores: ["fps", "cfg_scale", "motion_bucket_id"],
     }),
+    supports: startsWithImage,
     body: ({ aspect_ratio = DEFAULT_RATIO, negative_prompt, options }) => ({
       ratio: VEO_SIZES[aspect_ratio] ?? VEO_SIZES[DEFAULT_RATIO],
       duration: options?.duration,
@@ -87,8 +91,7 @@ const video = (spec: Pick<Offer, "upstreamModel" | "preference" | "body">): Offe
       honours: ["prompt", "images", "aspect_ratio", "seed", "duration"],
       ignores: ["negative_prompt", "fps", "cfg_scale", "motion_bucket_id"],
     }),
-    // Runway makes videos from text with other models, at another endpoint.
-    supports: ({ images }) => images !== undefined,
+    supports: startsWithImage,
     body: videoShape,
     ...spec,
   });
