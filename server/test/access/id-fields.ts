@@ -19,6 +19,7 @@ const EXEMPT_FIELDS: Record<string, string> = {
   "models.grants.create user_id": "whom it is given to",
   "models.grants.delete tenant_id": "whom it is taken from",
   "models.grants.delete user_id": "whom it is taken from",
+  "system.importModel tenant_ids": "whom the operator lets use it",
   "tenants.create owner_id": "a new person in a new tenant",
   "models.create deployment_id": "names of LoRAs are one list for all",
   "models.update deployment_id": "names of LoRAs are one list for all",

@@ -214,6 +214,7 @@ describe("text", () => {
   const sources: Record<string, () => Promise<Body>> = {
     "/runs/generate": async () => ({}),
     "/runs/video": async () => ({ image_url: image_url() }),
+    "/videos": async () => ({}),
     "/runs/character": async () => ({ character_reference_image: image_url() }),
     "/runs/reference": async () => ({}),
     "/edits/segment": async () => ({ imageUrl: image_url(), sync: false }),

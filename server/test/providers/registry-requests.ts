@@ -261,5 +261,9 @@ export const listExampleRequests = (listed: RegistryRequest[], run: string): Reg
     .map((operation) => {
       const body = exampleWithRun(operation.example, run);
       const { task, model } = buildJobs(operation, body)[0]!;
-      return buildRequest(operation.name, [task, model], operation.http.path, body, { minProviders: 0 });
+      const expectedOutput = task === "video.generate" ? "video" : "image";
+      return buildRequest(operation.name, [task, model], operation.http.path, body, {
+        minProviders: 0,
+        expectedOutput,
+      });
     });

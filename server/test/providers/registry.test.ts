@@ -88,10 +88,13 @@ afterAll(async () => {
 });
 
 /** A minimal job for this request, with enough fields for an offer to decide whether it supports it. */
-const jobOf = ({ task, model, body }: RegistryRequest) => {
+const jobOf = ({ task, model, path, body }: RegistryRequest) => {
   const urls = (body.image_urls ?? body.run_ids) as string[] | undefined;
   const isMasked = body.mask_url !== undefined || body.mask_image_url !== undefined;
-  const images = urls ?? (task === "image.generate" && body.reference_image_url === undefined ? undefined : ["image"]);
+  const isFromText =
+    (task === "image.generate" && body.reference_image_url === undefined) ||
+    (path === "/videos" && body.image === undefined);
+  const images = urls ?? (isFromText ? undefined : ["image"]);
   const { lora_1, lora_low_name, lora_high_name, model_id } = body;
   const options = Object.fromEntries(
     Object.entries({ lora_1, lora_low_name, lora_high_name, model_id }).filter(([, value]) => value),
