@@ -1,4 +1,4 @@
-// Counts the members of types that hand capabilities to a function: `…Dependencies` and `…Services`. A type that hands
+// Counts the members of types that pass capabilities to a function: `…Dependencies` and `…Services`. A type that passes
 // on more than a reader can keep in mind is split by what is used together.
 import type { SourceFile } from "./source-files.ts";
 

@@ -1,4 +1,4 @@
-// Project rules that no linter checks: forbidden code by folder, generic file names, file length, types that hand on
+// Project rules that no linter checks: forbidden code by folder, generic file names, file length, types that pass on
 // too many capabilities. Prints file length statistics at the end.
 import { basename, dirname } from "node:path";
 import { listCapabilityTypes, MAX_CAPABILITIES } from "./capabilities.ts";
@@ -162,7 +162,7 @@ const findLargeCapabilityTypes = (file: SourceFile) =>
     .filter(({ members }) => isServer(file) && members > MAX_CAPABILITIES)
     .map(
       ({ name, line, members }) =>
-        `${file.path}:${line}: ${name} hands on ${members} capabilities, at most ${MAX_CAPABILITIES}: split it by use`,
+        `${file.path}:${line}: ${name} passes on ${members} capabilities, at most ${MAX_CAPABILITIES}: split it by use`,
     );
 
 /** The formatter wraps code at 120 columns; comments are wrapped by hand. */

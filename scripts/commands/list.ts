@@ -109,7 +109,7 @@ export const GROUPS: Record<string, Group> = {
       models: {
         program: "server/test/bench/imported-models.ts",
         about:
-          "the search among 2,000 imported models (p99 below 50 ms), and what the import of hostile documents of 5 MB does to other requests",
+          "the search among 2,000 imported models (p99 below 50 ms), and what the import of hostile documents of 5 MB does to other requests; memory of a process that uses all, and the CPU of accepting their runs",
       },
       observability: {
         program: "server/test/bench/observability.ts",

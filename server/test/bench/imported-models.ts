@@ -1,11 +1,13 @@
 // `npm run bench -- models`: the search among 2,000 imported models, and what the import of hostile documents of 5 MB
-// does to other requests. Prints latencies, and the CPU time per search. `--models N` inserts fewer models.
+// does to other requests; then the memory of a process that uses all models, and the CPU of accepting their runs.
+// Prints latencies, CPU times and megabytes. `--models N` inserts fewer models.
 import { parseArgs } from "node:util";
 import type { JsonObject } from "../../src/contract/schemas/run.ts";
 import { importModel } from "../../src/models/import-model.ts";
 import { startTestEnvironment, type TestEnvironment } from "../support/test-environment.ts";
 import { measureCpu } from "./cpu.ts";
 import { percentile } from "./full-service.ts";
+import { measureUse } from "./imported-model-use.ts";
 
 const { values } = parseArgs({
   options: { models: { type: "string", default: "2000" }, samples: { type: "string", default: "300" } },
@@ -174,3 +176,4 @@ try {
 } finally {
   await environment.stop();
 }
+await measureUse(MODELS);
