@@ -3,6 +3,7 @@
 import { readFileSync } from "node:fs";
 import { importModel } from "../../src/models/import-model.ts";
 import { listFalEndpoints } from "../model-schemas/fal-endpoints.ts";
+import { generateInputs } from "../model-schemas/judge-inputs.ts";
 import { startTestEnvironment, type TestEnvironment } from "../support/test-environment.ts";
 import { measureCpu } from "./cpu.ts";
 import { percentile } from "./full-service.ts";
@@ -10,7 +11,10 @@ import { percentile } from "./full-service.ts";
 const ROUNDS = 7;
 const POSTS = 400;
 const AT_ONCE = 8;
-const OWN_MODEL = "sandbox:replay/studio";
+const SEED = 1;
+/** A model and an input that fits it. */
+type UsedModel = { model: string; input: object };
+const OWN: UsedModel = { model: "sandbox:replay/studio", input: { prompt: "a boat" } };
 
 export async function measureUse(models: number): Promise<void> {
   const environment = await startTestEnvironment({
@@ -18,9 +22,9 @@ export async function measureUse(models: number): Promise<void> {
     env: { LOG_LEVEL: "error", ...NO_LIMITS, KEY_REQUESTS_PER_MINUTE: "0" },
   });
   try {
-    const names = await insertRealModels(environment, models);
+    const used = await insertRealModels(environment, models);
     await environment.kill("worker");
-    await measureMemory(environment, names);
+    await measureMemory(environment, used);
     await measureAcceptance(environment);
   } finally {
     await environment.stop();
@@ -30,12 +34,13 @@ export async function measureUse(models: number): Promise<void> {
 const NO_LIMITS = { TENANT_REQUESTS_PER_MINUTE: "0", TENANT_RUNS_PER_MINUTE: "0" };
 
 /** The endpoints of fal's own client, and again with other names until there are enough. */
-async function insertRealModels({ query }: TestEnvironment, count: number): Promise<string[]> {
+async function insertRealModels({ query }: TestEnvironment, count: number): Promise<UsedModel[]> {
   const imported = listFalEndpoints().flatMap(({ path, document }) => {
     const result = importModel("fal", path, document);
     return "model" in result ? [result.model] : [];
   });
-  const names: string[] = [];
+  const inputs = imported.map((model) => generateInputs(model, { count: 1, seed: SEED }).valid[0]!);
+  const used: UsedModel[] = [];
   for (let n = 0; n < count; n++) {
     const document = imported[n % imported.length]!;
     const model = n < imported.length ? document.model : `${document.model}-again`;
@@ -49,9 +54,9 @@ async function insertRealModels({ query }: TestEnvironment, count: number): Prom
        ) insert into model_pins (name, model, hash, call_price) select model, model, hash, 10000 from made`,
       [model, hash, own],
     );
-    names.push(model);
+    used.push({ model, input: inputs[n % inputs.length]! });
   }
-  return names;
+  return used;
 }
 
 type Post = (path: string, body: object) => Promise<number>;
@@ -76,22 +81,20 @@ async function inTurns(count: number, send: (n: number) => Promise<unknown>): Pr
 const residentMegabytes = (pid: number): number =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))![1]) / 1024;
 
-/** An estimate judges the input by the model's schema, as a run does. An input that does not fit is judged too. */
-async function measureMemory(environment: TestEnvironment, names: string[]): Promise<void> {
+/** An estimate judges the input by the model's schema, as a run does. */
+async function measureMemory(environment: TestEnvironment, used: UsedModel[]): Promise<void> {
   const post = createPoster(environment);
-  const estimate = (model: string) =>
-    post("/runs/estimate", { operation: "runs.create", input: { model, input: { prompt: "a boat" } } });
-  const judge = async (modelOf: (n: number) => string) => {
+  const judge = async (callOf: (n: number) => UsedModel) => {
     const statuses = new Map<number, number>();
-    await inTurns(names.length, async (n) => {
-      const status = await estimate(modelOf(n));
+    await inTurns(used.length, async (n) => {
+      const status = await post("/runs/estimate", { operation: "runs.create", input: callOf(n) });
       statuses.set(status, (statuses.get(status) ?? 0) + 1);
     });
     return `${residentMegabytes(environment.pids().api!).toFixed(0)} MB (${JSON.stringify([...statuses])})`;
   };
-  for (let round = 1; round <= 10; round++) console.log(`one model, round ${round}: ${await judge(() => OWN_MODEL)}`);
+  for (let round = 1; round <= 10; round++) console.log(`one model, round ${round}: ${await judge(() => OWN)}`);
   for (let round = 1; round <= 8; round++)
-    console.log(`${names.length} models, round ${round}: ${await judge((n) => names[n]!)}`);
+    console.log(`${used.length} models, round ${round}: ${await judge((n) => used[n]!)}`);
 }
 
 const REQUESTS = [
@@ -99,7 +102,7 @@ const REQUESTS = [
   [
     "runs.create",
     "/runs",
-    (n: number) => ({ model: OWN_MODEL, input: { prompt: `a boat ${n}`, width: 256, height: 256 } }),
+    (n: number) => ({ model: OWN.model, input: { prompt: `a boat ${n}`, width: 256, height: 256 } }),
   ],
 ] as const;
 
