@@ -106,6 +106,11 @@ export const GROUPS: Record<string, Group> = {
         about:
           "lists, searches, counts and trees of a tenant with 1,000,000 runs: p99 below 100 ms each; --runs N for fewer",
       },
+      attribution: {
+        program: "server/test/bench/attribution.ts",
+        about:
+          "a spending limit for each of 100,000 end users: the CPU of accepting a run (at most 1.1 times), 64 parallel callers of one, and usage by customer over a million runs",
+      },
       models: {
         program: "server/test/bench/imported-models.ts",
         about:

@@ -159,7 +159,7 @@ const GROUPS: { title: string; names: string[] }[] = [
   { title: "Models and prompts", names: ["catalogue", "models", "prompts"] },
   { title: "Webhooks", names: ["webhooks"] },
   { title: "Provenance", names: ["provenance"] },
-  { title: "Access and usage", names: ["me", "keys", "tokens", "members", "usage", "audit"] },
+  { title: "Access and usage", names: ["me", "keys", "tokens", "members", "usage", "budgets", "audit"] },
   { title: "For operators", names: ["tenants", "admin", "system"] },
 ];
 const groupOf = (name: string) => name.split(".")[0] ?? "";

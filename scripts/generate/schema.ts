@@ -22,7 +22,15 @@ const DOMAINS: Record<string, { title: string; tables: string[] }> = {
   },
   money: {
     title: "Money",
-    tables: ["budgets", "transfers", "entries", "daily_usage", "daily_usage_cursor"],
+    tables: [
+      "budgets",
+      "transfers",
+      "entries",
+      "daily_usage",
+      "daily_usage_cursor",
+      "attributed_usage",
+      "attributed_usage_cursor",
+    ],
   },
   files: { title: "Files", tables: ["assets", "storage_usage", "expiring_runs", "retention", "orphaned_objects"] },
   events: { title: "Events", tables: ["events", "event_clock", "lost_event_positions"] },
@@ -50,7 +58,7 @@ const DOMAINS: Record<string, { title: string; tables: string[] }> = {
   },
   archive: {
     title: "Archive",
-    tables: ["archive_batches", "archived_runs", "archived_transfers", "archived_usage"],
+    tables: ["archive_batches", "archived_runs", "archived_transfers", "archived_usage", "archived_attributed_usage"],
   },
   migrations: { title: "Migrations", tables: ["schema_migrations"] },
 };
@@ -73,7 +81,9 @@ export function findUnused(schema: Schema, program: string): string[] {
   const byProgram = words(program);
   const definitions = words(schema.definitions.join("\n"));
   const live = new Set(
-    schema.functions.filter(({ name }) => byProgram.has(name) || definitions.has(name)).map(({ name }) => name),
+    schema.functions
+      .filter(({ name }) => byProgram.has(name) || definitions.has(name) || isForEarlierVersions(schema, name))
+      .map(({ name }) => name),
   );
   const usesOf = (names: Set<string>, isTrigger: boolean) => {
     const used = schema.functions.filter((each) => names.has(each.name) && each.isTrigger === isTrigger);
@@ -98,6 +108,10 @@ export function findUnused(schema: Schema, program: string): string[] {
       .map(({ name, table: of }) => `trigger ${name} of ${of}`),
   ];
 }
+
+/** A function that only processes of earlier versions call says so, until a contract migration drops it. */
+const isForEarlierVersions = ({ comments }: Schema, name: string) =>
+  comments[name]?.startsWith("For processes of earlier versions") ?? false;
 
 /** Callers of a function: modules of the program, triggers, and other functions. */
 function listCallers(schema: Schema, { name }: DatabaseFunction, modules: Record<string, string>): string[] {

@@ -34,6 +34,7 @@ create table archived_runs (
   tenant_id uuid not null,
   PRIMARY KEY (run_id)
 );
+CREATE TRIGGER sum_archived_attributions AFTER INSERT ON archived_runs REFERENCING NEW TABLE AS archived FOR EACH STATEMENT EXECUTE FUNCTION sum_archived_attributions();
 
 -- Sums of the transfers that are in the archive.
 create table archived_transfers (
@@ -60,6 +61,21 @@ create table archived_usage (
   unpriced bigint not null,
   amount numeric not null,
   UNIQUE NULLS NOT DISTINCT (tenant_id, day, operation, model, key_id)
+);
+
+-- The part of attributed_usage that comes from archived runs, for the case that the sums are built again.
+create table archived_attributed_usage (
+  tenant_id uuid not null,
+  day date not null,
+  of_kind text not null,
+  of_value text not null,
+  model text,
+  completed bigint not null,
+  failed bigint not null,
+  canceled bigint not null,
+  unpriced bigint not null,
+  amount numeric not null,
+  UNIQUE NULLS NOT DISTINCT (tenant_id, of_kind, day, of_value, model)
 );
 
 CREATE OR REPLACE FUNCTION remove_archived_audit(of_batch uuid, of_key text, of_sha256 text, of_bytes bigint)
@@ -177,4 +193,24 @@ begin
     sha256 = of_sha256, size_bytes = of_bytes
   where batch_id = of_batch;
   return true;
+end $function$;
+
+CREATE OR REPLACE FUNCTION sum_archived_attributions()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into archived_attributed_usage as known
+    (tenant_id, day, of_kind, of_value, model, completed, failed, canceled, unpriced, amount)
+  select runs.tenant_id, day_of(created_at), of_kind, of_value, model, count(*) filter (where status = 'completed'),
+    count(*) filter (where status = 'failed'), count(*) filter (where status = 'canceled'),
+    count(*) filter (where status = 'completed' and cost is null), coalesce(sum((cost ->> 'amount')::numeric), 0)
+  from archived join runs using (run_id) cross join lateral attributions_of(customer, end_user, cost_tags)
+  where run_type not in ('upload', 'mask-upload')
+  group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4, 5
+  on conflict (tenant_id, of_kind, day, of_value, model) do update
+  set completed = known.completed + excluded.completed, failed = known.failed + excluded.failed,
+    canceled = known.canceled + excluded.canceled, unpriced = known.unpriced + excluded.unpriced,
+    amount = known.amount + excluded.amount;
+  return null;
 end $function$;

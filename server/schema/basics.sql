@@ -23,6 +23,18 @@ AS $function$
   select coalesce(stored_key, 't/' || of_tenant::text || '/r/' || of_run::text || '/' || of_sha256)
 $function$;
 
+CREATE OR REPLACE FUNCTION attributions_of(of_customer text, of_end_user text, of_tags text[])
+ RETURNS TABLE(of_kind text, of_value text)
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$
+  select 'customer', of_customer where of_customer is not null
+  union all
+  select 'end_user', of_end_user where of_end_user is not null
+  union all
+  select 'tag', tag from unnest(of_tags) as tag
+$function$;
+
 CREATE OR REPLACE FUNCTION audit_digest(one audit_log, previous bytea)
  RETURNS bytea
  LANGUAGE sql
@@ -171,6 +183,14 @@ CREATE OR REPLACE FUNCTION period_hash(of_tenant uuid, shift integer, period big
  IMMUTABLE
 AS $function$
   select hashtextextended(of_tenant::text || ' period:' || shift || ':' || period, 0)
+$function$;
+
+CREATE OR REPLACE FUNCTION period_start(period text)
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select to_char(date_trunc(period, now() at time zone 'UTC'), 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
 $function$;
 
 CREATE OR REPLACE FUNCTION run_period_shifts()

@@ -20,6 +20,13 @@ create table budgets (
   hour_limit bigint,
   hour timestamp without time zone not null default '2000-01-01 00:00:00'::timestamp without time zone,
   hour_used bigint not null default 0,
+  of_kind text,
+  of_value text,
+  template_id uuid,
+  created_at timestamp with time zone,
+  alert_at numeric[],
+  alerts jsonb not null default '{}'::jsonb,
+  refused jsonb not null default '{}'::jsonb,
   PRIMARY KEY (tenant_id, holder_id),
   CHECK (((NOT is_prepaid) OR (available >= 0))),
   CHECK (((NOT is_prepaid) OR (holder_id = '00000000-0000-0000-0000-000000000000'::uuid))),
@@ -27,7 +34,9 @@ create table budgets (
   CHECK ((month_limit >= 0)),
   CHECK ((total_limit >= 0))
 );
+CREATE INDEX attributed_budgets ON budgets USING btree (tenant_id, of_kind, of_value) WHERE (of_kind IS NOT NULL);
 CREATE INDEX budgets_to_watch ON budgets USING btree (tenant_id) WHERE (is_prepaid AND (low_notified_at IS NULL));
+CREATE INDEX budgets_with_alerts ON budgets USING btree (tenant_id, holder_id) WHERE (alert_at IS NOT NULL);
 
 -- The double-entry ledger. Rows are never changed. Amounts are micro-dollars.
 create table transfers (
@@ -105,6 +114,88 @@ create table daily_usage_cursor (
   CHECK (id)
 );
 
+-- Sums of ended runs by day, customer, end user or tag, and model.
+create table attributed_usage (
+  tenant_id uuid not null,
+  day date not null,
+  of_kind text not null,
+  of_value text not null,
+  model text,
+  completed bigint not null,
+  failed bigint not null,
+  canceled bigint not null,
+  unpriced bigint not null,
+  amount numeric not null,
+  CHECK ((of_kind = ANY (ARRAY['customer'::text, 'end_user'::text, 'tag'::text]))),
+  UNIQUE NULLS NOT DISTINCT (tenant_id, of_kind, day, of_value, model)
+);
+
+-- How far the event log is summed up in attributed_usage.
+create table attributed_usage_cursor (
+  id boolean not null default true,
+  xact bigint,
+  seq bigint,
+  backfill_xact bigint,
+  backfill_before uuid,
+  read_at timestamp with time zone,
+  PRIMARY KEY (id),
+  CHECK (id)
+);
+
+CREATE OR REPLACE FUNCTION check_attributed_budgets(of_tenant uuid, of_holders uuid[], amounts bigint[], new_holders uuid[], new_templates uuid[], new_values text[])
+ RETURNS budget_check
+ LANGUAGE plpgsql
+AS $function$
+declare
+  each record;
+  checked budget_check;
+begin
+  if new_holders <> '{}' then
+    insert into budgets (tenant_id, holder_id, of_kind, of_value, template_id, created_at, alert_at,
+      hour_limit, day_limit, month_limit, hour, hour_used, day, day_used, month, month_used)
+    select of_tenant, wanted.holder_id, template.of_kind, wanted.value, template.holder_id, now(), template.alert_at,
+      template.hour_limit, template.day_limit, template.month_limit, hour_of(now()), spent.hour_used,
+      day_of(now()), spent.day_used, month_of(now()), spent.month_used
+    from unnest(new_holders, new_templates, new_values) as wanted (holder_id, template_id, value)
+    join budgets as template on template.tenant_id = of_tenant and template.holder_id = wanted.template_id
+    cross join lateral spent_this_month(of_tenant, template.of_kind, wanted.value) as spent
+    where not exists (
+      select from budgets where budgets.tenant_id = of_tenant and budgets.holder_id = wanted.holder_id)
+    order by wanted.holder_id
+    on conflict do nothing;
+  end if;
+  for each in
+    select budgets.*, charged.amount
+    from budgets join unnest(of_holders, amounts) as charged (id, amount) on charged.id = budgets.holder_id
+    where tenant_id = of_tenant and has_limit(budgets)
+    order by holder_id for update of budgets
+  loop
+    checked.reached := case
+      when each.amount is null then 'price'
+      when each.is_prepaid and each.available < each.amount then 'balance'
+      when each.hour_limit < each.amount + case when each.hour = hour_of(now()) then each.hour_used else 0 end
+        then 'hour'
+      when each.day_limit < each.amount + case when each.day = day_of(now()) then each.day_used else 0 end then 'day'
+      when each.month_limit < each.amount + case when each.month = month_of(now()) then each.month_used else 0 end
+        then 'month'
+      when each.total_limit < each.amount + each.total_used then 'total'
+    end;
+    if checked.reached is not null then
+      checked.reached_by := each.holder_id;
+      -- For its alert: a limit is reached when it refuses a run, and may have some room for a cheaper one.
+      if each.alert_at is not null and checked.reached in ('hour', 'day', 'month') then
+        update budgets set refused = refused || jsonb_build_object(checked.reached, period_start(checked.reached))
+        where tenant_id = of_tenant and holder_id = each.holder_id
+          and refused ->> checked.reached is distinct from period_start(checked.reached);
+      end if;
+      return checked;
+    end if;
+    checked.from_balance := coalesce(checked.from_balance, false) or each.is_prepaid;
+    checked.holders := checked.holders || each.holder_id;
+  end loop;
+  return checked;
+end $function$;
+
 CREATE OR REPLACE FUNCTION check_budgets(of_tenant uuid, of_holders uuid[], amount bigint)
  RETURNS budget_check
  LANGUAGE plpgsql
@@ -168,6 +259,20 @@ begin
     total_used = total_used - amount
   where tenant_id = of_tenant and holder_id = any(of_holders);
 end $function$;
+
+CREATE OR REPLACE FUNCTION reserve_attributed_budgets(of_tenant uuid, of_holders uuid[], amounts bigint[])
+ RETURNS void
+ LANGUAGE sql
+AS $function$
+  update budgets set
+    available = available - case when is_prepaid then amount else 0 end,
+    hour_used = case when hour = hour_of(now()) then hour_used else 0 end + amount, hour = hour_of(now()),
+    day_used = case when day = day_of(now()) then day_used else 0 end + amount, day = day_of(now()),
+    month_used = case when month = month_of(now()) then month_used else 0 end + amount, month = month_of(now()),
+    total_used = total_used + amount
+  from unnest(of_holders, amounts) as charged (id, amount)
+  where tenant_id = of_tenant and holder_id = id
+$function$;
 
 CREATE OR REPLACE FUNCTION reserve_budgets(of_tenant uuid, of_holders uuid[], amount bigint)
  RETURNS uuid[]

@@ -36,6 +36,8 @@ create table runs (
   traceparent text,
   end_user text,
   schema_hash text,
+  customer text,
+  cost_tags text[],
   PRIMARY KEY (run_id),
   CHECK (((finished_at IS NOT NULL) = (status = ANY (ARRAY['completed'::text, 'failed'::text, 'canceled'::text])))),
   CHECK (((result IS NOT NULL) = (status = 'completed'::text))),
@@ -49,6 +51,7 @@ create table runs (
   CHECK (((progress >= (0)::double precision) AND (progress <= (1)::double precision))),
   CHECK ((status = ANY (ARRAY['queued'::text, 'processing'::text, 'completed'::text, 'failed'::text, 'canceled'::text])))
 );
+CREATE INDEX runs_by_customer ON runs USING btree (tenant_id, customer, run_id DESC) WHERE (customer IS NOT NULL);
 CREATE INDEX runs_by_end_user ON runs USING btree (tenant_id, end_user, run_id DESC) WHERE (end_user IS NOT NULL);
 CREATE INDEX runs_by_parent ON runs USING btree (parent_run_id, run_id) WHERE (parent_run_id IS NOT NULL);
 CREATE INDEX runs_by_root ON runs USING btree (root_run_id, run_id) WHERE (parent_run_id IS NOT NULL);
@@ -487,4 +490,28 @@ begin
     insert into expiring_runs (run_id, tenant_id, expires_at) values (new.run_id, new.tenant_id, new.expires_at);
   end if;
   return new;
+end $function$;
+
+CREATE OR REPLACE FUNCTION spent_this_month(of_tenant uuid, kind text, value text, OUT hour_used bigint, OUT day_used bigint, OUT month_used bigint)
+ RETURNS record
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+AS $function$
+declare
+  since constant uuid := uuid_floor(month_of(now())::timestamp at time zone 'UTC');
+begin
+  select coalesce(sum(amount) filter (where hour_of(accepted_at) = hour_of(now())), 0),
+    coalesce(sum(amount) filter (where day_of(accepted_at) = day_of(now())), 0), coalesce(sum(amount), 0)
+  into hour_used, day_used, month_used
+  from (
+    select created_at as accepted_at, run_id, cost from runs
+    where kind = 'customer' and tenant_id = of_tenant and customer = value and run_id >= since
+    union all
+    select created_at, run_id, cost from runs
+    where kind = 'end_user' and tenant_id = of_tenant and end_user = value and run_id >= since
+    union all
+    select created_at, run_id, cost from runs
+    where kind = 'tag' and tenant_id = of_tenant and cost_tags @> array[value] and run_id >= since
+  ) as this_month left join open_runs using (run_id)
+  cross join lateral (values (coalesce(open_runs.reserved, (cost ->> 'amount')::numeric * 1000000))) as one (amount);
 end $function$;

@@ -5,6 +5,8 @@ create policy tenant_isolation on api_keys for all to gesso_app using (tenant_id
 create policy owner_access on archive_batches for select to gesso using true;
 create policy system_access on archive_batches for all to gesso_system using true;
 create policy tenant_isolation on archive_batches for select to gesso_app using (tenant_id = ( SELECT current_tenant_id() AS current_tenant_id));
+create policy system_access on archived_attributed_usage for all to gesso_system using true;
+create policy tenant_isolation on archived_attributed_usage for all to gesso_app using (tenant_id = ( SELECT current_tenant_id() AS current_tenant_id));
 create policy end_user_isolation on archived_runs as restrictive for all to gesso_end_user using (( SELECT (CURRENT_USER <> 'gesso_end_user'::name)) OR ( SELECT true
    FROM runs
   WHERE (runs.run_id = archived_runs.run_id))) with check (( SELECT (CURRENT_USER <> 'gesso_end_user'::name)) OR true);
@@ -23,6 +25,8 @@ create policy system_access on attempts for all to gesso_system using true;
 create policy tenant_isolation on attempts for all to gesso_app using (EXISTS ( SELECT
    FROM runs
   WHERE (runs.run_id = attempts.run_id)));
+create policy system_access on attributed_usage for all to gesso_system using true;
+create policy tenant_isolation on attributed_usage for all to gesso_app using (tenant_id = ( SELECT current_tenant_id() AS current_tenant_id));
 create policy system_access on audit_checkpoints for all to gesso_system using true;
 create policy tenant_isolation on audit_checkpoints for select to gesso_app using (tenant_id = ( SELECT current_tenant_id() AS current_tenant_id));
 create policy archive on audit_log for all to gesso using (EXISTS ( SELECT
@@ -156,6 +160,9 @@ grant delete, insert, select, update on api_keys to gesso_system;
 grant delete, insert, references, select, trigger, truncate, update on archive_batches to gesso;
 grant delete, insert, select, update on archive_batches to gesso_app;
 grant delete, insert, select, update on archive_batches to gesso_system;
+grant delete, insert, references, select, trigger, truncate, update on archived_attributed_usage to gesso;
+grant delete, insert, select, update on archived_attributed_usage to gesso_app;
+grant delete, insert, select, update on archived_attributed_usage to gesso_system;
 grant delete, insert, references, select, trigger, truncate, update on archived_runs to gesso;
 grant delete, insert, select, update on archived_runs to gesso_app;
 grant delete, insert, select, update on archived_runs to gesso_system;
@@ -171,6 +178,12 @@ grant delete, insert, select, update on assets to gesso_system;
 grant delete, insert, references, select, trigger, truncate, update on attempts to gesso;
 grant select on attempts to gesso_app;
 grant delete, insert, select, update on attempts to gesso_system;
+grant delete, insert, references, select, trigger, truncate, update on attributed_usage to gesso;
+grant delete, insert, select, update on attributed_usage to gesso_app;
+grant delete, insert, select, update on attributed_usage to gesso_system;
+grant delete, insert, references, select, trigger, truncate, update on attributed_usage_cursor to gesso;
+grant select on attributed_usage_cursor to gesso_app;
+grant delete, insert, select, update on attributed_usage_cursor to gesso_system;
 grant delete, insert, references, select, trigger, truncate, update on audit_checkpoints to gesso;
 grant delete, insert, select, update on audit_checkpoints to gesso_app;
 grant delete, insert, select, update on audit_checkpoints to gesso_system;

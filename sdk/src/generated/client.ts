@@ -2,6 +2,7 @@
 import type { Connection } from "../connection.ts";
 import { type Admin, adminOf } from "./admin.ts";
 import { type Audit, auditOf } from "./audit.ts";
+import { type Budgets, budgetsOf } from "./budgets.ts";
 import { type Catalogue, catalogueOf } from "./catalogue.ts";
 import { type Edit, editOf } from "./edit.ts";
 import { type Events, eventsOf } from "./events.ts";
@@ -24,6 +25,8 @@ export type * from "./admin.ts";
 export { adminOf } from "./admin.ts";
 export type * from "./audit.ts";
 export { auditOf } from "./audit.ts";
+export type * from "./budgets.ts";
+export { budgetsOf } from "./budgets.ts";
 export type * from "./catalogue.ts";
 export { catalogueOf } from "./catalogue.ts";
 export type * from "./edit.ts";
@@ -65,6 +68,7 @@ export type * from "./shapes.ts";
 export type Operations = {
   admin: Admin;
   audit: Audit;
+  budgets: Budgets;
   catalogue: Catalogue;
   edit: Edit;
   events: Events;
@@ -90,6 +94,7 @@ export function operationsOf(connection: Connection): Operations {
   return {
     admin: adminOf(connection),
     audit: auditOf(connection),
+    budgets: budgetsOf(connection),
     catalogue: catalogueOf(connection),
     edit: editOf(connection),
     events: eventsOf(connection),

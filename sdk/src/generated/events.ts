@@ -8,7 +8,7 @@ import type { RunType } from "./shapes.ts";
 /** Input of `events.stream`. */
 export type EventsStreamInput = {
   /** Only events of these types */
-  types?: Array<"run.queued" | "run.processing" | "run.progress" | "run.completed" | "run.failed" | "run.canceled" | "webhook.test" | "webhook_endpoint.disabled" | "credits.low" | "api_key.revoked">;
+  types?: Array<"run.queued" | "run.processing" | "run.progress" | "run.completed" | "run.failed" | "run.canceled" | "webhook.test" | "webhook_endpoint.disabled" | "credits.low" | "budget.warning" | "budget.reached" | "api_key.revoked">;
   /** Only events of runs with this run_type */
   run_type?: RunType;
   /** Only events of this run */
@@ -36,7 +36,7 @@ export function eventsOf(connection: Connection): Events {
       name: "events.stream",
       method: "GET",
       path: "/api/v1/events",
-      fields: { types: arrayOf(enumOf("run.queued", "run.processing", "run.progress", "run.completed", "run.failed", "run.canceled", "webhook.test", "webhook_endpoint.disabled", "credits.low", "api_key.revoked"), 1, 10), run_type: text(0, 64), run_id: uuid, after: text(0, 64) },
+      fields: { types: arrayOf(enumOf("run.queued", "run.processing", "run.progress", "run.completed", "run.failed", "run.canceled", "webhook.test", "webhook_endpoint.disabled", "credits.low", "budget.warning", "budget.reached", "api_key.revoked"), 1, 12), run_type: text(0, 64), run_id: uuid, after: text(0, 64) },
     }),
   } as unknown as Events;
 }

@@ -662,7 +662,7 @@ export type Images = {
  * @example const images = imagesOf(connect({ baseUrl, apiKey }))
  */
 export function imagesOf(connection: Connection): Images {
-  const run = { sync: boolean, routing: enumOf("preferred", "cheapest", "fastest"), max_cost: number(0, 1000000), webhook_url: text(1, 2048, "^https?:\\/\\/\\S+$"), webhook_secret: text(), metadata: object, end_user: text(1, 128, "^[^\\p{C}\\p{Zl}\\p{Zp}]{1,128}$") };
+  const run = { sync: boolean, routing: enumOf("preferred", "cheapest", "fastest"), max_cost: number(0, 1000000), webhook_url: text(1, 2048, "^https?:\\/\\/\\S+$"), webhook_secret: text(), metadata: object, end_user: text(1, 128, "^[^\\p{C}\\p{Zl}\\p{Zp}]{1,128}$"), customer: text(1, 128, "^[^\\p{C}\\p{Zl}\\p{Zp}]{1,128}$"), tags: arrayOf(text(1, 128, "^[^\\p{C}\\p{Zl}\\p{Zp}]{1,128}$"), 0, 20) };
   const genRemove = callRun(connection, {
     name: "images.genRemove",
     path: "/api/v1/edits/generative-remove",
@@ -804,7 +804,7 @@ export function imagesOf(connection: Connection): Images {
       bodies: "form",
       images: imageSources,
       required: ["file"],
-      fields: { file: file, description: text(0, 2000), parent_id: uuid, sync: boolean, routing: enumOf("preferred", "cheapest", "fastest"), max_cost: number(0, 1000000), webhook_url: text(1, 2048, "^https?:\\/\\/\\S+$"), webhook_secret: text(), metadata: object, end_user: text(1, 128, "^[^\\p{C}\\p{Zl}\\p{Zp}]{1,128}$") },
+      fields: { file: file, description: text(0, 2000), parent_id: uuid, sync: boolean, routing: enumOf("preferred", "cheapest", "fastest"), max_cost: number(0, 1000000), webhook_url: text(1, 2048, "^https?:\\/\\/\\S+$"), webhook_secret: text(), metadata: object, end_user: text(1, 128, "^[^\\p{C}\\p{Zl}\\p{Zp}]{1,128}$"), customer: text(1, 128, "^[^\\p{C}\\p{Zl}\\p{Zp}]{1,128}$"), tags: arrayOf(text(1, 128, "^[^\\p{C}\\p{Zl}\\p{Zp}]{1,128}$"), 0, 20) },
     }),
     uploadMask: call(connection, {
       name: "images.uploadMask",
@@ -813,7 +813,7 @@ export function imagesOf(connection: Connection): Images {
       images: imageSources,
       sets: {"isMask":true},
       required: ["file"],
-      fields: { file: file, description: text(0, 2000), parent_id: uuid, sync: boolean, routing: enumOf("preferred", "cheapest", "fastest"), max_cost: number(0, 1000000), webhook_url: text(1, 2048, "^https?:\\/\\/\\S+$"), webhook_secret: text(), metadata: object, end_user: text(1, 128, "^[^\\p{C}\\p{Zl}\\p{Zp}]{1,128}$") },
+      fields: { file: file, description: text(0, 2000), parent_id: uuid, sync: boolean, routing: enumOf("preferred", "cheapest", "fastest"), max_cost: number(0, 1000000), webhook_url: text(1, 2048, "^https?:\\/\\/\\S+$"), webhook_secret: text(), metadata: object, end_user: text(1, 128, "^[^\\p{C}\\p{Zl}\\p{Zp}]{1,128}$"), customer: text(1, 128, "^[^\\p{C}\\p{Zl}\\p{Zp}]{1,128}$"), tags: arrayOf(text(1, 128, "^[^\\p{C}\\p{Zl}\\p{Zp}]{1,128}$"), 0, 20) },
     }),
     upscale: callJsonOrForm(connection, {
       name: "images.upscale",

@@ -107,7 +107,7 @@ export type Prompts = {
  * @example const prompts = promptsOf(connect({ baseUrl, apiKey }))
  */
 export function promptsOf(connection: Connection): Prompts {
-  const run = { sync: boolean, routing: enumOf("preferred", "cheapest", "fastest"), max_cost: number(0, 1000000), webhook_url: text(1, 2048, "^https?:\\/\\/\\S+$"), webhook_secret: text(), metadata: object, end_user: text(1, 128, "^[^\\p{C}\\p{Zl}\\p{Zp}]{1,128}$") };
+  const run = { sync: boolean, routing: enumOf("preferred", "cheapest", "fastest"), max_cost: number(0, 1000000), webhook_url: text(1, 2048, "^https?:\\/\\/\\S+$"), webhook_secret: text(), metadata: object, end_user: text(1, 128, "^[^\\p{C}\\p{Zl}\\p{Zp}]{1,128}$"), customer: text(1, 128, "^[^\\p{C}\\p{Zl}\\p{Zp}]{1,128}$"), tags: arrayOf(text(1, 128, "^[^\\p{C}\\p{Zl}\\p{Zp}]{1,128}$"), 0, 20) };
   return {
     create: call(connection, {
       name: "prompts.create",

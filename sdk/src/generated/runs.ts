@@ -82,6 +82,8 @@ export type RunsListInput = {
   roots?: boolean;
   /** Only runs of this end user. An access token sees only those of its own */
   end_user?: string;
+  /** Only runs of this customer */
+  customer?: string;
   /** Only runs derived from this run */
   parent_run_id?: string;
   /** With true, only runs with a star */
@@ -191,7 +193,7 @@ export type Runs = {
  * @example const runs = runsOf(connect({ baseUrl, apiKey }))
  */
 export function runsOf(connection: Connection): Runs {
-  const run = { sync: boolean, routing: enumOf("preferred", "cheapest", "fastest"), max_cost: number(0, 1000000), webhook_url: text(1, 2048, "^https?:\\/\\/\\S+$"), webhook_secret: text(), metadata: object, end_user: text(1, 128, "^[^\\p{C}\\p{Zl}\\p{Zp}]{1,128}$") };
+  const run = { sync: boolean, routing: enumOf("preferred", "cheapest", "fastest"), max_cost: number(0, 1000000), webhook_url: text(1, 2048, "^https?:\\/\\/\\S+$"), webhook_secret: text(), metadata: object, end_user: text(1, 128, "^[^\\p{C}\\p{Zl}\\p{Zp}]{1,128}$"), customer: text(1, 128, "^[^\\p{C}\\p{Zl}\\p{Zp}]{1,128}$"), tags: arrayOf(text(1, 128, "^[^\\p{C}\\p{Zl}\\p{Zp}]{1,128}$"), 0, 20) };
   return {
     cancel: withIdArgument(call, connection, {
       name: "runs.cancel",
@@ -251,7 +253,7 @@ export function runsOf(connection: Connection): Runs {
       name: "runs.list",
       method: "GET",
       path: "/api/v1/runs",
-      fields: { limit: integer(1, 100), cursor: text(0, 1024), q: text(0, 200), status: enumOf("queued", "processing", "completed", "failed", "canceled"), run_type: text(0, 64), model: text(0, 128), key_id: uuid, user_id: text(0, 255), provider: text(0, 64), error_code: text(0, 64), roots: boolean, end_user: text(1, 128, "^[^\\p{C}\\p{Zl}\\p{Zp}]{1,128}$"), parent_run_id: uuid, starred: boolean, tag: text(1, 50), created_after: text(), created_before: text() },
+      fields: { limit: integer(1, 100), cursor: text(0, 1024), q: text(0, 200), status: enumOf("queued", "processing", "completed", "failed", "canceled"), run_type: text(0, 64), model: text(0, 128), key_id: uuid, user_id: text(0, 255), provider: text(0, 64), error_code: text(0, 64), roots: boolean, end_user: text(1, 128, "^[^\\p{C}\\p{Zl}\\p{Zp}]{1,128}$"), customer: text(1, 128, "^[^\\p{C}\\p{Zl}\\p{Zp}]{1,128}$"), parent_run_id: uuid, starred: boolean, tag: text(1, 50), created_after: text(), created_before: text() },
     }),
     provenance: withIdArgument(call, connection, {
       name: "runs.provenance",

@@ -23,6 +23,10 @@ export type RunFields = {
   metadata?: Record<string, unknown>;
   /** Your own ID of the visitor of your app whom the run is for, 1 to 128 printable characters. Access tokens of this end user see the run. With an access token: its own end user only. Default: that of the token, or none */
   end_user?: string;
+  /** Your own ID of the customer whom the cost of the run counts for, 1 to 128 printable characters. With an access token: that of the token only. Default: that of the token, or none */
+  customer?: string;
+  /** What else the cost of the run counts for, at most 20, such as feature:avatar. With an access token: those of the token only. Default: those of the token, or none */
+  tags?: string[];
 };
 
 /** The same fields, for operations that wait for the result by default. */
@@ -50,13 +54,13 @@ export type RunType = "background-removal" | "character-generation" | "combine" 
 export type ErrorCode = "ambiguous_credentials" | "asset_expired" | "asset_not_found" | "asset_unavailable" | "authentication_required" | "canceled_by_user" | "concurrency_limit_reached" | "confirmation_required" | "conflict" | "content_refused" | "cross_site_request" | "dependency_unavailable" | "event_position_lost" | "frame_unavailable" | "headers_too_large" | "idempotency_in_progress" | "idempotency_key_invalid" | "idempotency_key_reused" | "image_animated_not_supported" | "image_too_many_pixels" | "image_too_small" | "image_undecodable" | "insufficient_credits" | "insufficient_scope" | "internal_error" | "invalid_api_key" | "invalid_cursor" | "invalid_json" | "invalid_token" | "key_belongs_in_settings" | "login_too_old" | "mask_mismatch" | "method_not_allowed" | "model_not_found" | "model_unavailable" | "output_not_found" | "payload_too_large" | "permission_denied" | "price_unknown" | "prompt_not_found" | "provider_error" | "provider_outcome_unknown" | "provider_output_invalid" | "provider_rejected_input" | "provider_timeout" | "rate_limited" | "request_timeout" | "route_not_found" | "run_canceled" | "run_deleted" | "run_not_cancelable" | "run_not_found" | "run_not_ready" | "run_not_repeatable" | "run_timeout" | "service_overloaded" | "session_required" | "sign_in_code_invalid" | "sign_in_failed" | "source_fetch_failed" | "source_not_image" | "source_run_failed" | "source_too_large" | "spend_limit_reached" | "storage_failed" | "storage_quota_exceeded" | "sync_timeout" | "tenant_suspended" | "token_expired" | "too_many_parts" | "tree_too_deep" | "unsupported_content_encoding" | "unsupported_image_format" | "unsupported_media_type" | "unsupported_parameter" | "unusable_provider_key" | "url_not_allowed" | "validation_error" | "webhook_url_not_allowed" | (string & {});
 
 /** Permission of a key or token: a resource with read, write or both. */
-export type Scope = "*" | "*:read" | `${"agents" | "audit" | "catalogue" | "content" | "events" | "images" | "keys" | "members" | "models" | "prompts" | "provenance" | "runs" | "tenants" | "tokens" | "usage" | "videos" | "webhooks"}:${"read" | "write" | "*"}`;
+export type Scope = "*" | "*:read" | `${"agents" | "audit" | "budgets" | "catalogue" | "content" | "events" | "images" | "keys" | "members" | "models" | "prompts" | "provenance" | "runs" | "tenants" | "tokens" | "usage" | "videos" | "webhooks"}:${"read" | "write" | "*"}`;
 
 /** Name of a model. An installation has those of `catalogue.get`; each model does some operations. */
 export type ModelName = "birefnet-2" | "bria-eraser" | "bria-genfill" | "bria-remove-background" | "evf-sam" | "fal-object-removal" | "flux-dev" | "flux-erase" | "flux-kontext-max" | "flux-kontext-multi" | "flux.1-dev" | "flux.1-fill-pro" | "flux.1-kontext-max" | "gemini-2.5" | "gemini-3.8-flash" | "google-upscaler" | "gpt-5.6-luna" | "gpt-image-1.5" | "gpt-image-2" | "gpt-image-2.5-flare" | "gpt-image-2.5-sunburst" | "ideogram-3" | "ideogram-describe" | "ideogram-remove-background" | "imagen-4" | "is-net" | "kling-2.1" | "luma-photon" | "luma-photon-flash" | "luma-reframe" | "moondream-3" | "nano-banana-2" | "nano-banana-2.1" | "nanobanana" | "openrouter" | "qwen-image" | "qwen-image-edit" | "ray-2" | "real-esrgan" | "runway-gen-4-image" | "runway-gen-4-image-turbo" | "runway-gen-4-turbo" | "runway-gen-4.5" | "sam-3" | "telea-inpainting" | "vendora" | "vendorb-imagen4" | "vendorc" | "veo-3.1" | "veo-3.1-fast" | "wan-2.1-image" | "wan-2.2-image" | "wan-2.2-video" | "wan-image-2.1" | "wan-image-2.2" | (string & {});
 
 /** Dimensions of a usage report, several separated by commas. */
-export type UsageBy = "day" | "key" | "model" | "operation" | `${"day" | "key" | "model" | "operation"},${string}`;
+export type UsageBy = "customer" | "day" | "end_user" | "key" | "model" | "operation" | "tag" | `${"customer" | "day" | "end_user" | "key" | "model" | "operation" | "tag"},${string}`;
 
 /** What every event has. */
 export type EventHead = {
@@ -80,6 +84,8 @@ export type RunEvent = EventHead & {
     parent_run_id: string | null;
     /** Your own ID of the visitor of your app whom the run is for. null: none was named */
     end_user: string | null;
+    /** Your own ID of the customer whom the cost of the run counts for. null: none was named */
+    customer: string | null;
     /** 0 to 1 */
     progress: number;
     /** URL of the image. null until the run completes */
@@ -136,6 +142,44 @@ export type CreditsLowEvent = EventHead & {
   };
 };
 
+/** The event `budget.warning`. */
+export type BudgetWarningEvent = EventHead & {
+  type: "budget.warning";
+  data: {
+    /** ID of the spending limit */
+    budget_id: string;
+    /** Whose limit it is */
+    of: BudgetOwner;
+    period: "hour" | "day" | "month" | (string & {});
+    /** Limit in US dollars */
+    limit: number;
+    /** Cost of ended runs plus reserves of open runs, in US dollars */
+    used: number;
+    /** Share of `alert_at` that is used */
+    share: number;
+    currency: "USD";
+  };
+};
+
+/** The event `budget.reached`. */
+export type BudgetReachedEvent = EventHead & {
+  type: "budget.reached";
+  data: {
+    /** ID of the spending limit */
+    budget_id: string;
+    /** Whose limit it is */
+    of: BudgetOwner;
+    period: "hour" | "day" | "month" | (string & {});
+    /** Limit in US dollars */
+    limit: number;
+    /** Cost of ended runs plus reserves of open runs, in US dollars */
+    used: number;
+    /** Share of `alert_at` that is used */
+    share: number;
+    currency: "USD";
+  };
+};
+
 /** The event `api_key.revoked`. */
 export type ApiKeyRevokedEvent = EventHead & {
   type: "api_key.revoked";
@@ -152,7 +196,7 @@ export type ApiKeyRevokedEvent = EventHead & {
 };
 
 /** An event. `type` tells which data it has. A newer server can send other types: ignore them. */
-export type Event = RunEvent | WebhookTestEvent | WebhookEndpointDisabledEvent | CreditsLowEvent | ApiKeyRevokedEvent;
+export type Event = RunEvent | WebhookTestEvent | WebhookEndpointDisabledEvent | CreditsLowEvent | BudgetWarningEvent | BudgetReachedEvent | ApiKeyRevokedEvent;
 
 /** API response: AccessLimits */
 export type AccessLimits = {
@@ -250,6 +294,57 @@ export type Balance = {
   balance: number;
   /** Whether Gesso refuses runs that the balance does not cover */
   prepaid: boolean;
+};
+
+/** API response: Budget */
+export type Budget = {
+  /** ID of the limit */
+  id: string;
+  /** Whose limit it is */
+  of: BudgetOwner;
+  /** The limit with `*` that this one comes from. null: it was set itself */
+  template_id: string | null;
+  /** The current hour in UTC. null: no limit */
+  hour: {
+      /** Limit in US dollars */
+      limit: number;
+      /** Cost of ended runs plus reserves of open runs, in US dollars */
+      used: number;
+    } | null;
+  /** The current UTC day. null: no limit */
+  day: {
+      /** Limit in US dollars */
+      limit: number;
+      /** Cost of ended runs plus reserves of open runs, in US dollars */
+      used: number;
+    } | null;
+  /** The current UTC month. null: no limit */
+  month: {
+      /** Limit in US dollars */
+      limit: number;
+      /** Cost of ended runs plus reserves of open runs, in US dollars */
+      used: number;
+    } | null;
+  /** Shares of the limits at which Gesso sends an event */
+  alert_at: number[];
+  created_at: string;
+};
+
+/** API response: BudgetOwner */
+export type BudgetOwner = {
+  /** A customer. *: every customer without a limit of its own */
+  customer?: string;
+  /** An end user. *: every end user without a limit of its own */
+  end_user?: string;
+  /** A tag */
+  tag?: string;
+};
+
+/** API response: BudgetPage */
+export type BudgetPage = {
+  data: Budget[];
+  /** Pass it as `cursor` to get the next page. null on the last page */
+  next_cursor: string | null;
 };
 
 /** API response: CanceledRuns */
@@ -539,6 +634,10 @@ export type Identity = {
       max_spend: number | null;
       /** End user of a token, whose runs alone it sees. null: no token */
       end_user: string | null;
+      /** Customer whom the runs of a token count for. null: none */
+      customer: string | null;
+      /** What else the cost of the runs of a token counts for */
+      tags: string[];
     };
 };
 
@@ -870,7 +969,7 @@ export type NewWebhook = {
   id: string;
   url: string;
   /** Subscribed event types */
-  events: Array<"run.completed" | "run.failed" | "run.canceled" | "run.processing" | "run.progress" | "webhook_endpoint.disabled" | "credits.low" | "api_key.revoked" | (string & {})>;
+  events: Array<"run.completed" | "run.failed" | "run.canceled" | "run.processing" | "run.progress" | "webhook_endpoint.disabled" | "credits.low" | "budget.warning" | "budget.reached" | "api_key.revoked" | (string & {})>;
   description: string | null;
   enabled: boolean;
   /** asked: you disabled it; gone: it returned 410; failing: every delivery failed for 5 days; not_allowed: its URL is not allowed */
@@ -1196,6 +1295,8 @@ export type Run = {
   user_id: string;
   /** Your own ID of the visitor of your app whom the run is for. null: none was named */
   end_user: string | null;
+  /** Your own ID of the customer whom the cost of the run counts for. null: none was named */
+  customer: string | null;
   /** Time when Gesso accepted the run */
   created_at: string;
   /** Time of the last change */
@@ -1243,7 +1344,7 @@ export type Run = {
   metadata: Record<string, unknown>;
   /** Whether the run has a star. Only returned by runs.get, runs.list and runs.update */
   starred?: boolean;
-  /** Your own tags of the run. Only returned by runs.get, runs.list and runs.update */
+  /** Your own tags of the run, at first those it was created with. Only returned by runs.get, runs.list and runs.update */
   tags?: string[];
   /** Error of a failed or canceled run. null otherwise */
   error: Fault | null;
@@ -1921,6 +2022,12 @@ export type UsageReport = {
       key_id?: string | null;
       model?: string | null;
       operation?: string;
+      /** Customer whom the runs counted for */
+      customer?: string;
+      /** End user whom the runs were for */
+      end_user?: string;
+      /** Tag that the runs were created with. A run with two tags counts for both */
+      tag?: string;
       /** Accepted runs, without uploads */
       runs: number;
       completed: number;
@@ -2025,7 +2132,7 @@ export type Webhook = {
   id: string;
   url: string;
   /** Subscribed event types */
-  events: Array<"run.completed" | "run.failed" | "run.canceled" | "run.processing" | "run.progress" | "webhook_endpoint.disabled" | "credits.low" | "api_key.revoked" | (string & {})>;
+  events: Array<"run.completed" | "run.failed" | "run.canceled" | "run.processing" | "run.progress" | "webhook_endpoint.disabled" | "credits.low" | "budget.warning" | "budget.reached" | "api_key.revoked" | (string & {})>;
   description: string | null;
   enabled: boolean;
   /** asked: you disabled it; gone: it returned 410; failing: every delivery failed for 5 days; not_allowed: its URL is not allowed */

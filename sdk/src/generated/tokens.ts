@@ -9,6 +9,10 @@ import type { Scope, Token } from "./shapes.ts";
 export type TokensCreateInput = {
   /** Your own ID of the visitor who gets the token, 1 to 128 printable characters. Runs of the token belong to this end user, and the token sees no others */
   end_user: string;
+  /** Your own ID of the customer whom the runs of the token count for. The token cannot change it */
+  customer?: string;
+  /** What else the cost of its runs counts for, at most 20. The token cannot change them */
+  tags?: string[];
   /** Scopes of the token: read, write or * of images, videos, runs, events, prompts, models, catalogue, provenance. They cannot exceed the scopes of your key */
   scopes: Scope[];
   /** Lifetime in seconds, 1 to 86400, at most until your key expires. Default: 900. 1 to 86400. Default 900 */
@@ -38,7 +42,7 @@ export function tokensOf(connection: Connection): Tokens {
       name: "tokens.create",
       path: "/api/v1/tokens",
       required: ["end_user","scopes"],
-      fields: { end_user: text(1, 128, "^[^\\p{C}\\p{Zl}\\p{Zp}]{1,128}$"), scopes: arrayOf(matching("^(images|videos|runs|events|prompts|models|catalogue|provenance):(read|write|\\*)$"), 1, 64), expires_in: integer(1, 86400), origin: matching("^https?:\\/\\/[a-z0-9.-]+(:\\d{1,5})?$"), max_spend: number(0, 1000000000) },
+      fields: { end_user: text(1, 128, "^[^\\p{C}\\p{Zl}\\p{Zp}]{1,128}$"), customer: text(1, 128, "^[^\\p{C}\\p{Zl}\\p{Zp}]{1,128}$"), tags: arrayOf(text(1, 128, "^[^\\p{C}\\p{Zl}\\p{Zp}]{1,128}$"), 0, 20), scopes: arrayOf(matching("^(images|videos|runs|events|prompts|models|catalogue|provenance):(read|write|\\*)$"), 1, 64), expires_in: integer(1, 86400), origin: matching("^https?:\\/\\/[a-z0-9.-]+(:\\d{1,5})?$"), max_spend: number(0, 1000000000) },
     }),
   } as unknown as Tokens;
 }

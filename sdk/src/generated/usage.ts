@@ -11,7 +11,7 @@ export type UsageGetInput = {
   from?: string;
   /** Last day in UTC. Default: today */
   to?: string;
-  /** Dimensions of the rows: day, key, model, operation, or several separated by commas. Default: day. Default "day" */
+  /** Dimensions of the rows: day, key, model, operation, customer, end_user, tag, or several separated by commas. One of customer, end_user and tag goes together with day and model, and has only runs that name one. Default: day. Default "day" */
   by?: UsageBy;
   /** With true, `budgets` has the limits of all keys of the tenant. Requires the scope keys:read */
   all_keys?: boolean;
@@ -20,7 +20,7 @@ export type UsageGetInput = {
 /** The operations `usage.*`. */
 export type Usage = {
   /**
-   * Get usage and cost by day, key, model and operation. `Accept: text/csv` returns a table.
+   * Get usage and cost by day, key, model, operation, customer, end user or tag. `Accept: text/csv` returns a table.
    * @example await client.usage.get()
    */
   get: (input?: UsageGetInput, options?: CallOptions) => Call<UsageReport>;
@@ -36,7 +36,7 @@ export function usageOf(connection: Connection): Usage {
       name: "usage.get",
       method: "GET",
       path: "/api/v1/usage",
-      fields: { from: text(), to: text(), by: matching("^(day|key|model|operation)(,(day|key|model|operation))*$"), all_keys: boolean },
+      fields: { from: text(), to: text(), by: matching("^(day|key|model|operation|customer|end_user|tag)(,(day|key|model|operation|customer|end_user|tag))*$"), all_keys: boolean },
     }),
   } as unknown as Usage;
 }

@@ -3,7 +3,7 @@ import { callRun, type RunOperation } from "../call.ts";
 import type { Connection } from "../connection.ts";
 import { exactlyOneRequired } from "../field-rules.ts";
 import { imageSources } from "../image-sources.ts";
-import { boolean, enumOf, imageInput, integer, matching, number, object, text, uuid } from "../schema-builders.ts";
+import { arrayOf, boolean, enumOf, imageInput, integer, matching, number, object, text, uuid } from "../schema-builders.ts";
 import type { ImageSource } from "../sources.ts";
 import type { VideoRun } from "../wait-for-run.ts";
 import type { ModelName, Requires, Run, RunFields, Video } from "./shapes.ts";
@@ -85,7 +85,7 @@ export type Videos = {
  * @example const videos = videosOf(connect({ baseUrl, apiKey }))
  */
 export function videosOf(connection: Connection): Videos {
-  const run = { sync: boolean, routing: enumOf("preferred", "cheapest", "fastest"), max_cost: number(0, 1000000), webhook_url: text(1, 2048, "^https?:\\/\\/\\S+$"), webhook_secret: text(), metadata: object, end_user: text(1, 128, "^[^\\p{C}\\p{Zl}\\p{Zp}]{1,128}$") };
+  const run = { sync: boolean, routing: enumOf("preferred", "cheapest", "fastest"), max_cost: number(0, 1000000), webhook_url: text(1, 2048, "^https?:\\/\\/\\S+$"), webhook_secret: text(), metadata: object, end_user: text(1, 128, "^[^\\p{C}\\p{Zl}\\p{Zp}]{1,128}$"), customer: text(1, 128, "^[^\\p{C}\\p{Zl}\\p{Zp}]{1,128}$"), tags: arrayOf(text(1, 128, "^[^\\p{C}\\p{Zl}\\p{Zp}]{1,128}$"), 0, 20) };
   return {
     generateVideo: callRun(connection, {
       name: "generateVideo",

@@ -11,7 +11,7 @@ export type WebhooksCreateInput = {
   /** Endpoint URL. Must be https and publicly reachable */
   url: string;
   /** Event types to send. Default: run.completed, run.failed, run.canceled. Default ["run.completed","run.failed","run.canceled"] */
-  events?: Array<"run.completed" | "run.failed" | "run.canceled" | "run.processing" | "run.progress" | "webhook_endpoint.disabled" | "credits.low" | "api_key.revoked">;
+  events?: Array<"run.completed" | "run.failed" | "run.canceled" | "run.processing" | "run.progress" | "webhook_endpoint.disabled" | "credits.low" | "budget.warning" | "budget.reached" | "api_key.revoked">;
   /** Description of the webhook, at most 500 characters */
   description?: string | null;
   /** Signing secret, 16 to 255 bytes. Generated if omitted */
@@ -101,7 +101,7 @@ export type WebhooksSecretRotateInput = {
 /** Input of `webhooks.test`. */
 export type WebhooksTestInput = {
   /** Event type of the test message. Run events describe a sample run. Default: webhook.test. Default "webhook.test" */
-  type?: "webhook.test" | "run.completed" | "run.failed" | "run.canceled" | "run.processing" | "run.progress" | "webhook_endpoint.disabled" | "credits.low" | "api_key.revoked";
+  type?: "webhook.test" | "run.completed" | "run.failed" | "run.canceled" | "run.processing" | "run.progress" | "webhook_endpoint.disabled" | "credits.low" | "budget.warning" | "budget.reached" | "api_key.revoked";
   /** Metadata of the sample run */
   metadata?: Record<string, unknown>;
 };
@@ -109,7 +109,7 @@ export type WebhooksTestInput = {
 /** Input of `webhooks.trigger`. */
 export type WebhooksTriggerInput = {
   /** Event type of the test message. Run events describe a sample run. Default: webhook.test. Default "webhook.test" */
-  type?: "webhook.test" | "run.completed" | "run.failed" | "run.canceled" | "run.processing" | "run.progress" | "webhook_endpoint.disabled" | "credits.low" | "api_key.revoked";
+  type?: "webhook.test" | "run.completed" | "run.failed" | "run.canceled" | "run.processing" | "run.progress" | "webhook_endpoint.disabled" | "credits.low" | "budget.warning" | "budget.reached" | "api_key.revoked";
   /** Metadata of the sample run */
   metadata?: Record<string, unknown>;
 };
@@ -119,7 +119,7 @@ export type WebhooksUpdateInput = {
   /** Endpoint URL. Must be https and publicly reachable */
   url?: string;
   /** All subscribed event types. They replace the previous ones */
-  events?: Array<"run.completed" | "run.failed" | "run.canceled" | "run.processing" | "run.progress" | "webhook_endpoint.disabled" | "credits.low" | "api_key.revoked">;
+  events?: Array<"run.completed" | "run.failed" | "run.canceled" | "run.processing" | "run.progress" | "webhook_endpoint.disabled" | "credits.low" | "budget.warning" | "budget.reached" | "api_key.revoked">;
   /** Description of the webhook, at most 500 characters */
   description?: string | null;
   /** false disables the webhook and drops its pending deliveries */
@@ -227,7 +227,7 @@ export function webhooksOf(connection: Connection): Webhooks {
       name: "webhooks.create",
       path: "/api/v1/webhooks",
       required: ["url"],
-      fields: { url: text(1, 2048, "^https?:\\/\\/\\S+$"), events: arrayOf(enumOf("run.completed", "run.failed", "run.canceled", "run.processing", "run.progress", "webhook_endpoint.disabled", "credits.low", "api_key.revoked"), 1, 8), description: { anyOf: [text(0, 500), {"type":"null"}] }, secret: text() },
+      fields: { url: text(1, 2048, "^https?:\\/\\/\\S+$"), events: arrayOf(enumOf("run.completed", "run.failed", "run.canceled", "run.processing", "run.progress", "webhook_endpoint.disabled", "credits.low", "budget.warning", "budget.reached", "api_key.revoked"), 1, 10), description: { anyOf: [text(0, 500), {"type":"null"}] }, secret: text() },
     }),
     delete: withIdArgument(call, connection, {
       name: "webhooks.delete",
@@ -308,18 +308,18 @@ export function webhooksOf(connection: Connection): Webhooks {
     test: withIdAndInput(call, connection, {
       name: "webhooks.test",
       path: "/api/v1/webhooks/{webhook_id}/test",
-      fields: { webhook_id: uuid, type: enumOf("webhook.test", "run.completed", "run.failed", "run.canceled", "run.processing", "run.progress", "webhook_endpoint.disabled", "credits.low", "api_key.revoked"), metadata: object },
+      fields: { webhook_id: uuid, type: enumOf("webhook.test", "run.completed", "run.failed", "run.canceled", "run.processing", "run.progress", "webhook_endpoint.disabled", "credits.low", "budget.warning", "budget.reached", "api_key.revoked"), metadata: object },
     }),
     trigger: call(connection, {
       name: "webhooks.trigger",
       path: "/api/v1/webhooks/trigger",
-      fields: { type: enumOf("webhook.test", "run.completed", "run.failed", "run.canceled", "run.processing", "run.progress", "webhook_endpoint.disabled", "credits.low", "api_key.revoked"), metadata: object },
+      fields: { type: enumOf("webhook.test", "run.completed", "run.failed", "run.canceled", "run.processing", "run.progress", "webhook_endpoint.disabled", "credits.low", "budget.warning", "budget.reached", "api_key.revoked"), metadata: object },
     }),
     update: withIdAndInput(call, connection, {
       name: "webhooks.update",
       method: "PATCH",
       path: "/api/v1/webhooks/{webhook_id}",
-      fields: { webhook_id: uuid, url: text(1, 2048, "^https?:\\/\\/\\S+$"), events: arrayOf(enumOf("run.completed", "run.failed", "run.canceled", "run.processing", "run.progress", "webhook_endpoint.disabled", "credits.low", "api_key.revoked"), 1, 8), description: { anyOf: [text(0, 500), {"type":"null"}] }, enabled: boolean },
+      fields: { webhook_id: uuid, url: text(1, 2048, "^https?:\\/\\/\\S+$"), events: arrayOf(enumOf("run.completed", "run.failed", "run.canceled", "run.processing", "run.progress", "webhook_endpoint.disabled", "credits.low", "budget.warning", "budget.reached", "api_key.revoked"), 1, 10), description: { anyOf: [text(0, 500), {"type":"null"}] }, enabled: boolean },
       rules: [anyRequired("url", "events", "description", "enabled")],
     }),
   } as unknown as Webhooks;

@@ -163,13 +163,17 @@ export const webhookSecret = (description: string) =>
     .describe(description)
     .meta({ writeOnly: true, minLength: 16, maxLength: 255 });
 
-/** Format characters and line ends are invisible, so two IDs that look equal could differ. */
+/** An ID of the caller's own. Format characters and line ends are invisible, so two that look equal could differ. */
 export const endUser = (description: string) =>
   z
     .string()
     .regex(/^[^\p{C}\p{Zl}\p{Zp}]{1,128}$/u, { error: "Must have 1 to 128 printable characters." })
     .describe(description)
     .meta({ minLength: 1, maxLength: 128 });
+
+export const MAX_COST_TAGS = 20;
+export const costTags = (description: string) =>
+  z.array(endUser("A tag, 1 to 128 printable characters")).max(MAX_COST_TAGS).describe(description);
 
 const ROUTINGS = ["preferred", "cheapest", "fastest"] as const;
 export type Routing = (typeof ROUTINGS)[number];
@@ -210,6 +214,14 @@ export const runFields = {
   end_user: endUser(
     "Your own ID of the visitor of your app whom the run is for, 1 to 128 printable characters. Access tokens of this " +
       "end user see the run. With an access token: its own end user only. Default: that of the token, or none",
+  ).optional(),
+  customer: endUser(
+    "Your own ID of the customer whom the cost of the run counts for, 1 to 128 printable characters. With an access " +
+      "token: that of the token only. Default: that of the token, or none",
+  ).optional(),
+  tags: costTags(
+    `What else the cost of the run counts for, at most ${MAX_COST_TAGS}, such as feature:avatar. With an access token: ` +
+      "those of the token only. Default: those of the token, or none",
   ).optional(),
 };
 

@@ -35,6 +35,7 @@ export type RunFilter = RunCountFilter & {
   cursor?: string | undefined;
   parent_run_id?: string | undefined;
   end_user?: string | undefined;
+  customer?: string | undefined;
   created_after?: string | undefined;
   created_before?: string | undefined;
   q?: string | undefined;

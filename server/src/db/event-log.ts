@@ -181,7 +181,7 @@ export async function isPositionLost(db: Database, { xact, seq }: LogPosition): 
 }
 
 /**
- * The events of an open run stay, whatever their age, and so do those that the daily sums of usage have not counted.
+ * The events of an open run stay, whatever their age, and so do those that the sums of usage have not counted.
  * While the sums are being built, all stay: the events tell which of the runs have ended since the start.
  */
 const DELETE_OLD = statement(
@@ -191,8 +191,9 @@ const DELETE_OLD = statement(
     key: "run_id",
     isExpired: `run_id < uuid_floor(now() - make_interval(days => :days))
        and not exists (select from open_runs where open_runs.run_id = events.run_id)
-       and xact < (select case when xact is null then 9223372036854775807 when backfill_before is null then xact else 0 end
-         from daily_usage_cursor)`,
+       and xact < (select min(case when xact is null then 9223372036854775807 when backfill_before is null then xact else 0 end)
+         from (select xact, backfill_before from daily_usage_cursor
+           union all select xact, backfill_before from attributed_usage_cursor) as sums)`,
   }),
 ).columns<{ deleted: number }>();
 

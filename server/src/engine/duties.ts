@@ -1,11 +1,12 @@
 // Background duties, each executed by one process at a time under a lease: poll providers, requeue lost runs, enforce
 // deadlines, expire files, archive history, delete tenants, delete images of requests that never became a run, report
-// low balances, process the outbox, index runs for lists, sum up usage, retire deployments of earlier versions, and
-// detect that the engine has lost its journal.
+// low balances and spending limits that are used up, process the outbox, index runs for lists, sum up usage, retire
+// deployments of earlier versions, and detect that the engine has lost its journal.
 
 import type { AuditSeal } from "../db/access/audit-seal.ts";
 import { readEngineIncarnation, saveEngineIncarnation } from "../db/engine-incarnation.ts";
 import { runMaintenance } from "../db/maintenance.ts";
+import { insertBudgetAlerts } from "../db/money/attributed-budgets.ts";
 import { insertLowCreditsEvent } from "../db/money/ledger.ts";
 import { requeueAllRuns } from "../db/runs/open-runs.ts";
 import { requeueAllDeliveries } from "../db/webhooks/delivery-queue.ts";
@@ -28,6 +29,8 @@ import { createDeploymentRetirement } from "./retire-deployments.ts";
 
 /** Every provider has a lane, and most are empty most of the time. */
 const OUTBOX_MS = 2000;
+/** Events about spending limits that one statement inserts. */
+const ALERTS_AT_ONCE = 50;
 
 export type DutyDependencies = RecoveryDependencies &
   ArchiveDependencies &
@@ -60,7 +63,11 @@ export function startDuties(
       await retireDeployments(signal);
       return false;
     }),
-    duty("credits", 5000, () => insertLowCreditsEvent(services.database, services.ids.next())),
+    duty("credits", 5000, async () => {
+      const isLow = await insertLowCreditsEvent(services.database, services.ids.next());
+      const ids = Array.from({ length: ALERTS_AT_ONCE }, () => services.ids.next());
+      return (await insertBudgetAlerts(services.database, ids)) > 0 || isLow;
+    }),
     duty("run-index", 1000, () => indexRuns(services)),
     duty("usage", 1000, () => sumUsageOfEndedRuns(services)),
     duty("expiry", 5000, async () => (await expireRunFiles(services)) > 0),

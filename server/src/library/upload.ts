@@ -14,7 +14,7 @@ import { Fault } from "../faults/faults.ts";
 import type { AssetStore } from "../files/storage/asset-store.ts";
 import { createOnce } from "../idempotency/create-once.ts";
 import { findReplayedRun, resolveTreePosition } from "../runs/accept/accept-run.ts";
-import { resolveEndUser } from "../runs/accept/end-user.ts";
+import { resolveEndUser } from "../runs/accept/attribution.ts";
 import { buildRunWebhook, type WebhookPolicy } from "../runs/accept/run-webhook.ts";
 import { deriveId } from "../runs/core/ids.ts";
 import type { Runtime } from "../runs/core/runtime.ts";

@@ -7,7 +7,7 @@ import { limitHolders } from "../db/access/caller.ts";
 import { findTenant } from "../db/access/tenants.ts";
 import { readStorageUsage } from "../db/files/storage-usage.ts";
 import { type BudgetRow, listBudgets, TENANT_BUDGET_HOLDER } from "../db/money/budgets.ts";
-import { sumUsage } from "../db/money/usage.ts";
+import { canSumBy, sumUsage } from "../db/money/usage.ts";
 import { countOpenRuns } from "../db/runs/open-run-counts.ts";
 import { Fault } from "../faults/faults.ts";
 import type { Clock } from "../runtime/clock.ts";
@@ -17,6 +17,7 @@ const MAX_DAYS = 366;
 const MAX_ROWS = 10_000;
 const DAY_MS = 24 * 60 * 60 * 1000;
 const NO_LIMITS = { balance: null, hour: null, day: null, month: null };
+const NO_SUCH_SUMS = "One of customer, end_user and tag can be combined with day and model, and with nothing else.";
 const LIST_KEYS = { name: "keys.list", http: { method: "GET" } };
 
 export type UsageDependencies = { clock: Clock };
@@ -27,6 +28,7 @@ export async function reportUsage(
   filter: UsageFilter,
 ): Promise<Usage> {
   const { from, to } = resolveDateRange(filter, clock);
+  if (!canSumBy(filter.by)) throw rangeFault("/by", NO_SUCH_SUMS);
   const withKeys = filter.all_keys === true;
   // The limits of other keys are what `keys.list` shows.
   if (withKeys) authorize(caller, LIST_KEYS);

@@ -17,6 +17,10 @@ export function renderSampleBody(type: string, { now, ...options }: SampleOption
   return renderMessageBody({ type, timestamp, data: buildSampleData(type, { ...options, timestamp }) });
 }
 
+const SAMPLE_BUDGET = {
+  ...{ budget_id: "00000000-0000-8000-8000-000000000002", of: { end_user: "visitor-1" } },
+  ...{ period: "day", limit: 0.5, currency: "USD" },
+};
 const SAMPLE_KEY_ID = "00000000-0000-7000-8000-000000000001";
 
 function buildSampleData(
@@ -26,6 +30,8 @@ function buildSampleData(
   const tenantEvents: Record<string, JsonObject> = {
     "webhook_endpoint.disabled": { webhook_id, reason: "failing", disabled_at: timestamp },
     "credits.low": { balance: 4.5, low_at: 5 },
+    "budget.warning": { ...SAMPLE_BUDGET, used: 0.4, share: 0.8 },
+    "budget.reached": { ...SAMPLE_BUDGET, used: 0.5, share: 1 },
     "api_key.revoked": { key_id: SAMPLE_KEY_ID, name: "a test", hint: "4f2a", user_id: "ada", revoked_at: timestamp },
   };
   if (tenantEvents[type]) return { ...tenantEvents[type], test: true };
@@ -39,6 +45,7 @@ function buildSampleData(
       run_type: "generation",
       parent_run_id: null,
       end_user: null,
+      customer: null,
     },
     progress: status === "completed" ? 1 : 0.5,
     ...{

@@ -40,6 +40,7 @@ type Fixtures = Record<
   | "tenant"
   | "suspended"
   | "webhook"
+  | "budget"
   | "run"
   | "unknown"
   | "paused"
@@ -61,6 +62,8 @@ const REQUESTS: Record<string, (fixtures: Fixtures) => Promise<AuditedRequest>> 
   "admin.resume": async ({ paused }) => ({ body: { duty: await paused() } }),
   "admin.skipEvent": async ({ setAside }) => ({ params: { event_id: await setAside() } }),
   "admin.rebuild": async () => ({}),
+  "budgets.create": async () => ({ body: { of: { customer: fresh() }, spend_per_day: 2 } }),
+  "budgets.delete": async ({ budget }) => ({ params: { budget_id: await budget() } }),
   "keys.create": async () => ({ body: { name: SECRET_TEXT, scopes: ["runs:read"] } }),
   "keys.update": async ({ key }) => ({ params: { key_id: await key() }, body: { name: SECRET_TEXT } }),
   "keys.rotate": async ({ key }) => ({ params: { key_id: await key() }, body: {} }),
@@ -145,6 +148,7 @@ const fixtures: Fixtures = {
     await send("tenants.update", { params: { tenant_id }, body: { suspended: true } });
     return tenant_id;
   },
+  budget: async () => create("budgets.create", "id", await REQUESTS["budgets.create"]!(fixtures)),
   webhook: async () => create("webhooks.create", "id", await REQUESTS["webhooks.create"]!(fixtures)),
   run: async () => (await send("images.generate", { body: { prompt: "p" } })).body.run_id,
   unknown: async () => {

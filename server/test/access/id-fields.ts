@@ -9,7 +9,7 @@ import { operations } from "../../src/operations/all.ts";
 
 export type IdKind =
   | ("run" | "key" | "prompt" | "model" | "member" | "tenant" | "cursor")
-  | ("webhook" | "delivery" | "listener");
+  | ("webhook" | "delivery" | "listener" | "budget");
 export type IdField = { operation: Operation; path: string[]; kind: IdKind; isFilter: boolean };
 
 /** IDs of another tenant, or IDs that do not exist. */
@@ -69,6 +69,7 @@ function kindOf(operation: Operation, path: string[], schema: Schema): IdKind | 
   const known: Record<string, IdKind> = {
     ...{ key_id: "key", keep_keys: "key", model_id: "model", tenant_id: "tenant", user_id: "member" },
     ...{ webhook_id: "webhook", delivery_id: "delivery", listener_id: "listener" },
+    budget_id: "budget",
   };
   return known[name];
 }

@@ -110,6 +110,7 @@ async function fill(query: (text: string, values?: unknown[]) => never): Promise
     await her.post("/members", { user_id: theirs.member, role: "viewer" });
     await her.send("POST", `/api/v1/models/${theirs.model}/grants`, { body: { user_id: `friend-${n}` } });
     await her.send("POST", `/api/v1/models/${theirs.model}/grants`, { body: { user_id: `other-${n}` } });
+    theirs.budget = (await her.post("/budgets", { of: { customer: `secret-${n}` }, spend_per_day: 1 })).body.id;
     theirs.webhook = (await her.post("/webhooks", { url: "https://example.com/secret" })).body.id;
     theirs.listener = (await her.post("/webhooks/listeners", { name: "secret" })).body.id;
     theirs.delivery = (await her.post(`/webhooks/${theirs.webhook}/test`, {})).body.id;
@@ -145,6 +146,7 @@ describe("another tenant's IDs", () => {
         "admin.rebuild",
         "admin.setAsideEvents",
         "admin.workers",
+        "budgets.create",
         "catalogue.get",
         "catalogue.getModel",
         "me.get",

@@ -108,7 +108,7 @@ const plain = ({ status, body, headers }: ApiResponse, id: string) =>
 const NOT_FOUND_CODES: Record<Exclude<IdKind, "cursor" | "tenant">, string> = {
   ...{ run: "run_not_found", key: "route_not_found", prompt: "prompt_not_found", model: "model_not_found" },
   ...{ member: "route_not_found", webhook: "route_not_found", delivery: "route_not_found" },
-  listener: "route_not_found",
+  ...{ listener: "route_not_found", budget: "route_not_found" },
 };
 
 /** Passes if the response for another tenant's id equals, byte for byte, the response for an id that does not exist. */

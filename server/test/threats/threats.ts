@@ -1,4 +1,5 @@
 // The threat table: every threat that Gesso is designed against, with its control and the tests that show it.
+import { attribution } from "./rows/attribution.ts";
 import { clients } from "./rows/clients.ts";
 import { consoleSection } from "./rows/console.ts";
 import { credentials } from "./rows/credentials.ts";
@@ -20,5 +21,5 @@ import type { ThreatSection } from "./threat.ts";
 export const threatSections: ThreatSection[] = [
   ...[credentials, tenants, outbound, uploads, requests],
   ...[webhooks, storage, money, consoleSection, infrastructure, supplyChain, privacy],
-  ...[clients, endUsers, development],
+  ...[clients, endUsers, development, attribution],
 ];

@@ -43,6 +43,7 @@ export const routesIn: Ways = {
 export const operationsIn: Ways = {
   admin: ["T21", "T134"],
   audit: ["T29"],
+  budgets: ["T18", "T141"],
   catalogue: ["T18"],
   edit: ["T30", "T57", "T58"],
   events: ["T20", "T104", "T137"],
@@ -57,7 +58,7 @@ export const operationsIn: Ways = {
   runs: ["T18", "T137", "T138", "T26", "T27", "T99", "T134"],
   system: ["T118", "T140"],
   tenants: ["T14", "T21"],
-  tokens: ["T08", "T106", "T139"],
+  tokens: ["T08", "T106", "T139", "T141"],
   usage: ["T18"],
   videos: ["T40", "T105"],
   webhooks: ["T79", "T84", "T88"],
@@ -66,6 +67,8 @@ export const operationsIn: Ways = {
 export const scopesIn: Ways = {
   "agents:write": ["T131"],
   "audit:read": ["T21"],
+  "budgets:read": ["T18"],
+  "budgets:write": ["T18"],
   "catalogue:read": ["T18"],
   "content:read": ["T134"],
   "events:read": ["T20"],

@@ -17,7 +17,7 @@ import { parseTarget } from "./post-message.ts";
 
 const EVENTS = [
   ...(["run.completed", "run.failed", "run.canceled", "run.processing", "run.progress"] as const),
-  ...(["webhook_endpoint.disabled", "credits.low", "api_key.revoked"] as const),
+  ...(["webhook_endpoint.disabled", "credits.low", "budget.warning", "budget.reached", "api_key.revoked"] as const),
 ];
 type EventType = (typeof EVENTS)[number];
 const DEFAULT_EVENTS = EVENTS.slice(0, 3);

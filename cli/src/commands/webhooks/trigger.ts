@@ -14,7 +14,7 @@ import { colorize, formatSentLine, printJson, printLine } from "./output.ts";
 
 const TYPES = [
   ...(["webhook.test", "run.completed", "run.failed", "run.canceled", "run.processing", "run.progress"] as const),
-  ...(["webhook_endpoint.disabled", "credits.low", "api_key.revoked"] as const),
+  ...(["webhook_endpoint.disabled", "credits.low", "budget.warning", "budget.reached", "api_key.revoked"] as const),
 ];
 type Type = (typeof TYPES)[number];
 type Flags = ConnectionFlags & { endpoint?: string; metadata?: Record<string, unknown>; json?: boolean };

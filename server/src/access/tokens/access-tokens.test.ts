@@ -84,16 +84,20 @@ describe("an access token", () => {
 
   it("has at most the rights of its key, which is looked up each time", async () => {
     const { tokens, asked } = openTokens();
-    const { access_token } = await tokens.issue(key, { ...request, scopes: ["images:read"], max_spend: 2 }, "id-1");
+    const { access_token } = await tokens.issue(
+      key,
+      { ...request, scopes: ["images:read"], max_spend: 2, customer: "acme", tags: ["a"] },
+      "id-1",
+    );
     expect(await tokens.authenticate(access_token, null)).toEqual({
       ...key,
       ...{ scopes: ["images:read"], expires_at: new Date((SECONDS + 600) * 1000) },
-      token: { token_id: "id-1", max_spend: 2, end_user: "visitor-1" },
+      token: { token_id: "id-1", max_spend: 2, end_user: "visitor-1", customer: "acme", tags: ["a"] },
     });
     expect(asked).toEqual([{ key_id: "key-1" }]);
     const unlimited = await tokens.issue(key, request, "id-2");
     expect((await tokens.authenticate(unlimited.access_token, null)).token).toEqual({
-      ...{ token_id: "id-2", max_spend: null, end_user: "visitor-1" },
+      ...{ token_id: "id-2", max_spend: null, end_user: "visitor-1", customer: null, tags: [] },
     });
   });
 

@@ -19,6 +19,8 @@ const TOKEN_TYPE = "at+jwt";
 export type AccessTokenInput = {
   expires_in: number;
   end_user: string;
+  customer?: string | undefined;
+  tags?: string[] | undefined;
   scopes: string[];
   origin?: string | undefined;
   max_spend?: number | undefined;
@@ -35,6 +37,8 @@ type Claims = JWTPayload & {
   origin?: unknown;
   max_spend?: unknown;
   end_user?: unknown;
+  customer?: unknown;
+  tags?: unknown;
 };
 export type AccessTokensDependencies = { secrets: SecretKeys; keys: ApiKeyLookup; clock: Pick<Clock, "now"> };
 
@@ -55,8 +59,9 @@ export function createAccessTokens({ secrets, keys, clock }: AccessTokensDepende
       const now = Math.floor(clock.now() / 1000);
       const keyExpiry = Math.floor((caller.expires_at?.getTime() ?? Number.POSITIVE_INFINITY) / 1000);
       const exp = Math.min(now + request.expires_in, keyExpiry);
-      const { origin, max_spend, end_user } = request;
-      const access_token = await new SignJWT({ key_id, scope: scopes.join(" "), origin, max_spend, end_user })
+      const { origin, max_spend, end_user, customer, tags } = request;
+      const claims = { key_id, scope: scopes.join(" "), origin, max_spend, end_user, customer, tags };
+      const access_token = await new SignJWT(claims)
         .setProtectedHeader({ alg: ALGORITHM, typ: TOKEN_TYPE })
         .setIssuer(OWN_ISSUER)
         .setAudience(AUDIENCE)
@@ -83,8 +88,14 @@ export function createAccessTokens({ secrets, keys, clock }: AccessTokensDepende
         // Tokens of earlier versions may have more.
         scopes: intersectScopes(intersectScopes(key.scopes, TOKEN_SCOPES), String(claims.scope).split(" ")),
         expires_at: new Date(claims.exp! * 1000),
-        token: { token_id, max_spend, end_user },
+        token: { token_id, max_spend, end_user, ...readAttribution(claims) },
       };
     },
   };
 }
+
+/** A token of an earlier version names neither. */
+const readAttribution = ({ customer, tags }: Claims) => ({
+  customer: typeof customer === "string" ? customer : null,
+  tags: Array.isArray(tags) ? tags.map(String) : [],
+});

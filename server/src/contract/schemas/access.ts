@@ -229,6 +229,8 @@ export const Identity = z
       expires_at: z.iso.datetime().nullable().describe("Expiry time. null: the credential does not expire"),
       max_spend: z.number().nullable().describe("Maximum total cost of the runs of a token. null: no such limit"),
       end_user: z.string().nullable().describe("End user of a token, whose runs alone it sees. null: no token"),
+      customer: z.string().nullable().describe("Customer whom the runs of a token count for. null: none"),
+      tags: z.array(z.string()).describe("What else the cost of the runs of a token counts for"),
     }),
   })
   .meta({ id: "Identity" });

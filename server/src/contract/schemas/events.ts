@@ -1,5 +1,6 @@
 // Schemas of events, shared by event streams and webhooks.
 import { z } from "zod";
+import { BudgetOwner } from "./budgets.ts";
 import { ErrorBody, Run } from "./run.ts";
 
 /** Status and outputs of a run, without prompts and secrets. */
@@ -10,6 +11,7 @@ const RunSummary = Run.pick({
   run_type: true,
   parent_run_id: true,
   end_user: true,
+  customer: true,
   progress: true,
   image_url: true,
   video_url: true,
@@ -21,6 +23,16 @@ const RunSummary = Run.pick({
   expires_at: true,
 }).extend({ error: ErrorBody.nullable().describe("Error of a failed or canceled run. null otherwise") });
 export type RunSummary = z.infer<typeof RunSummary>;
+
+const BudgetAlert = z.object({
+  budget_id: z.uuid().describe("ID of the spending limit"),
+  of: BudgetOwner.describe("Whose limit it is"),
+  period: z.enum(["hour", "day", "month"]),
+  limit: z.number().describe("Limit in US dollars"),
+  used: z.number().describe("Cost of ended runs plus reserves of open runs, in US dollars"),
+  share: z.number().describe("Share of `alert_at` that is used"),
+  currency: z.literal("USD"),
+});
 
 /** The data of each type of event. A new type needs a row here. */
 export const EVENT_DATA = {
@@ -43,6 +55,8 @@ export const EVENT_DATA = {
     low_at: z.number().describe("Balance below which Gesso sends this event"),
     currency: z.literal("USD"),
   }),
+  "budget.warning": BudgetAlert,
+  "budget.reached": BudgetAlert,
   "api_key.revoked": z.object({
     key_id: z.uuid(),
     name: z.string(),

@@ -110,6 +110,10 @@ export const Run = z
       .string()
       .nullable()
       .describe("Your own ID of the visitor of your app whom the run is for. null: none was named"),
+    customer: z
+      .string()
+      .nullable()
+      .describe("Your own ID of the customer whom the cost of the run counts for. null: none was named"),
     created_at: time("Time when Gesso accepted the run"),
     updated_at: time("Time of the last change"),
     image_url: z.url().nullable().describe("URL of the image. null until the run completes"),
@@ -155,7 +159,9 @@ export const Run = z
     tags: z
       .array(z.string())
       .optional()
-      .describe("Your own tags of the run. Only returned by runs.get, runs.list and runs.update"),
+      .describe(
+        "Your own tags of the run, at first those it was created with. Only returned by runs.get, runs.list and runs.update",
+      ),
     error: ErrorBody.nullable().describe("Error of a failed or canceled run. null otherwise"),
     started_at: time("Time of the start").nullable(),
     finished_at: time("Time of the end").nullable(),

@@ -33,6 +33,9 @@ export const Usage = z
         key_id: z.uuid().nullable().optional().describe("Key that created the runs. null without a key"),
         model: z.string().nullable().optional(),
         operation: z.string().optional(),
+        customer: z.string().optional().describe("Customer whom the runs counted for"),
+        end_user: z.string().optional().describe("End user whom the runs were for"),
+        tag: z.string().optional().describe("Tag that the runs were created with. A run with two tags counts for both"),
         ...Figures,
       }),
     ),
@@ -92,7 +95,9 @@ export const TenantUsage = z
   .meta({ id: "TenantUsage" });
 export type TenantUsage = z.infer<typeof TenantUsage>;
 
-export const USAGE_DIMENSIONS = ["day", "key", "model", "operation"] as const;
+/** What the cost of a run is attributed to. */
+const ATTRIBUTIONS = ["customer", "end_user", "tag"] as const;
+export const USAGE_DIMENSIONS = ["day", "key", "model", "operation", ...ATTRIBUTIONS] as const;
 export type UsageDimension = (typeof USAGE_DIMENSIONS)[number];
 export type UsageFilter = {
   from?: string | undefined;

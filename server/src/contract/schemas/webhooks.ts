@@ -12,6 +12,8 @@ export const WEBHOOK_EVENTS = [
   "run.progress",
   "webhook_endpoint.disabled",
   "credits.low",
+  "budget.warning",
+  "budget.reached",
   "api_key.revoked",
 ] as const;
 export type WebhookEventType = (typeof WEBHOOK_EVENTS)[number];

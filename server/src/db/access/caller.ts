@@ -30,9 +30,15 @@ export type Caller = ResourceOwner & {
   tenant: { weight: number; limits: JsonObject };
   /**
    * Set if the credential is an access token issued by this server for the key. `max_spend` is in US dollars.
-   * `end_user` is the visitor of an app whose runs alone it sees.
+   * `end_user` is the visitor of an app whose runs alone it sees. What its runs cost counts for `customer` and `tags`.
    */
-  token: { token_id: string; max_spend: number | null; end_user: string } | null;
+  token: {
+    token_id: string;
+    max_spend: number | null;
+    end_user: string;
+    customer?: string | null;
+    tags?: readonly string[];
+  } | null;
   /** Set if the credential is a session of the console. `last_login_at` is null if it is not known. */
   session?: { session_id: string; method: SignInMethod; last_login_at: Date | null };
 };

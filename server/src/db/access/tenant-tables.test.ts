@@ -63,8 +63,8 @@ const NOT_EXPORTED = [
     "suspect_runs",
   ],
   ...["audit_pending", "console_codes", "console_sessions"],
-  ...["client_requests", "daily_usage", "storage_usage", "marked_runs", "run_counts", "run_index"],
-  ...["archived_runs", "archived_transfers", "archived_usage"],
+  ...["client_requests", "daily_usage", "attributed_usage", "storage_usage", "marked_runs", "run_counts", "run_index"],
+  ...["archived_runs", "archived_transfers", "archived_usage", "archived_attributed_usage"],
   ...["token_buckets", "unsuccessful_runs", "webhook_circuit_breakers", "webhook_listeners", "webhook_progress_sent"],
   ...["pauses", "webhook_replays", "webhook_secrets", "webhook_set_aside_events"],
 ];

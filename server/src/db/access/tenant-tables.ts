@@ -70,7 +70,9 @@ export const TENANT_CONDITIONS: Record<string, string> = {
   budgets: OWN,
   archived_transfers: OWN,
   daily_usage: OWN,
+  attributed_usage: OWN,
   archived_usage: OWN,
+  archived_attributed_usage: OWN,
   archive_batches: OWN,
   console_codes: OWN,
   console_sessions: OWN,
@@ -91,7 +93,7 @@ export const INSTALLATION_TABLES = [
   ...["audit_checkpoints", "audit_head"],
   ...["circuit_breakers", "engine_incarnation", "event_clock", "leases", "provider_rate_limits", "retention"],
   "lost_event_positions",
-  ...["daily_usage_cursor", "run_index_position"],
+  ...["daily_usage_cursor", "attributed_usage_cursor", "run_index_position"],
   ...["imported_models", "model_pins"],
   ...["schema_migrations", "tenant_deletions", "used_logout_tokens", "webhook_cursor", "workers"],
 ];

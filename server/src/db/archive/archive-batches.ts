@@ -53,6 +53,7 @@ const IS_DUE = `page.finished_at < :before::timestamptz
        and not exists (
          select from attempts where attempts.run_id = page.run_id and ${IS_UNKNOWN} and settled_at is null)
        and exists (select from daily_usage_cursor where xact is not null and backfill_before is null)
+       and exists (select from attributed_usage_cursor where xact is not null and backfill_before is null)
        and exists (select from run_index_position where xact is not null and backfill_before is null)`;
 
 const INSERT_RUNS = statement(

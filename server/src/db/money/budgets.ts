@@ -3,17 +3,18 @@
 import { Fault } from "../../faults/faults.ts";
 import type { Database } from "../connect.ts";
 import { statement } from "../statement.ts";
+import { type AttributedCost, type AttributionKind, attributedHolders } from "./attributed-holders.ts";
 
 /** The holder id of the tenant's own budget. */
 export const TENANT_BUDGET_HOLDER = "00000000-0000-0000-0000-000000000000";
 
-/** The keys and the token whose budgets count a run, beside the tenant's. */
+/** The keys and the token whose budgets count a run, beside the tenant's, and what its cost is attributed to. */
 export type Spender = {
   key_id?: string | null | undefined;
   /** The holders of the limits of the key: those above it, from the root, and its own last. Default: the key. */
   key_holders?: string[] | undefined;
   token_id?: string | undefined;
-};
+} & AttributedCost;
 
 const listKeyHolders = ({ key_id, key_holders = key_id ? [key_id] : [] }: Spender): string[] => key_holders;
 
@@ -23,11 +24,17 @@ export const budgetHolders = (spender: Spender): string[] => [
   ...(spender.token_id ? [spender.token_id] : []),
 ];
 
-/** Whose limit it is. `key_id`: of a key above the caller's. */
-export type LimitOwner = { of: "tenant" | "key" | "parent_key" | "token"; key_id?: string };
+/** Whose limit it is. `key_id`: of a key above the caller's. `value`: the customer, end user or tag. */
+export type LimitOwner = {
+  of: "tenant" | "key" | "parent_key" | "token" | AttributionKind;
+  key_id?: string;
+  value?: string;
+};
 
 export function describeLimitOwner(holderId: string, spender: Spender): LimitOwner {
   if (holderId === TENANT_BUDGET_HOLDER) return { of: "tenant" };
+  const attributed = attributedHolders(spender).find(({ holder_id }) => holder_id === holderId);
+  if (attributed) return { of: attributed.kind, value: attributed.value };
   const holders = listKeyHolders(spender);
   if (holderId === holders.at(-1)) return { of: "key" };
   return holders.includes(holderId) ? { of: "parent_key", key_id: holderId } : { of: "token" };

@@ -54,13 +54,20 @@ export const endDeletedRunsSql = ({ isAsked }: { isAsked: string }) => `billed a
         - case when billed.status = 'canceled' then coalesce(charged, 0) else 0 end
         + greatest(billed.cost - reserved, 0) as wasted
     from billed join ended using (run_id)
-  ), ${insertSettlementSql({ settlement: "settlement" })}, released as (
+  ), ${insertSettlementSql({ settlement: "settlement" })}, locked as materialized (
+    -- All at once: the holders of two runs overlap in any way.
+    select budgets.holder_id from budgets join (
+      select distinct tenant_id, holder_id from settlement, unnest(budget_holders) as holder_id
+    ) as held using (tenant_id, holder_id)
+    order by budgets.tenant_id, budgets.holder_id for update of budgets
+  ), released as (
     select run_id, case when budget_holders is not null and reserved > coalesce(charged, 0)
       then release_budgets(tenant_id, budget_holders, reserved - coalesce(charged, 0), reserved_from = 'available',
         accepted_at) end as released
     from (
       select run_id, tenant_id, reserved, reserved_from, budget_holders, charged, accepted_at
-      from settlement order by tenant_id, budget_holders, run_id
+      from settlement, (select count(*) from locked) as all_locked
+      order by tenant_id, budget_holders, run_id
     ) as ordered
   )`;
 

@@ -8,6 +8,7 @@ export const EVENT_RUN_COLUMNS = [
   ...([
     "run_id",
     "end_user",
+    "customer",
     "run_type",
     "parent_run_id",
     "progress",

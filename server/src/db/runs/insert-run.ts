@@ -6,6 +6,7 @@ import type { Database } from "../connect.ts";
 import { HAS_FREE_STORAGE, type StorageLimits, storageParameters, toStorageFault } from "../files/storage-usage.ts";
 import { gather } from "../gather.ts";
 import type { NewIdempotencyKey } from "../idempotency-keys.ts";
+import { attributedHolders, templateOf } from "../money/attributed-holders.ts";
 import { type BudgetLimitKind, budgetHolders, describeLimitOwner, toBudgetFault } from "../money/budgets.ts";
 import { statement } from "../statement.ts";
 import type { SealedSecret } from "../webhooks/secrets.ts";
@@ -29,6 +30,8 @@ export type NewRun = ResourceOwner &
     given_fields?: string[];
     parent_run_id?: string | undefined;
     end_user?: string | null | undefined;
+    customer?: string | null | undefined;
+    cost_tags?: string[] | null | undefined;
     webhook_url?: string | undefined;
     webhook_secret?: RunWebhookSecret | undefined;
     model?: string | undefined;
@@ -60,12 +63,13 @@ const RUN_COLUMNS = {
   ...{ run_id: "uuid", user_id: "text", end_user: "text", operation: "text", run_type: "text", inputs: "jsonb" },
   ...{ given_fields: "text[]", plan: "jsonb", metadata: "jsonb", warnings: "jsonb", parent_run_id: "uuid" },
   ...{ root_run_id: "uuid", depth: "smallint", webhook_url: "text", model: "text", provider: "text" },
-  ...{ traceparent: "text", schema_hash: "text" },
+  ...{ traceparent: "text", schema_hash: "text", customer: "text", cost_tags: "text[]" },
 } as const satisfies Partial<Record<keyof NewRun, string>>;
 
 /** What goes into other tables. */
 const OTHER_COLUMNS = {
   ...{ lane: "text", deadline_seconds: "float", event_id: "uuid", estimate: "bigint", source_run_ids: "uuid[]" },
+  ...{ attributed_holders: "uuid[]" },
   ...{ idempotency_key: "text", fingerprint: "bytea" },
   ...{ secret_id: "uuid", secret_key_id: "text", sealed_secret: "bytea", secret_days: "int" },
 } as const;
@@ -96,8 +100,10 @@ const INSERT = statement(
          end as open_limit_of,
          ${HAS_FREE_STORAGE} as has_free_storage,
          case when :amount?::bigint is distinct from 0 and exists (
-           select from budgets where tenant_id = :tenant_id and holder_id = any(:budget_holders::uuid[]) and has_limit(budgets))
-         then check_budgets(:tenant_id, :budget_holders::uuid[], :amount?::bigint) end as budget_check
+           select from budgets where tenant_id = :tenant_id and has_limit(budgets)
+             and holder_id = any(:budget_holders::uuid[] || :new_templates::uuid[]))
+         then check_attributed_budgets(:tenant_id, :budget_holders::uuid[], :amounts?::bigint[],
+           :new_holders::uuid[], :new_templates::uuid[], :new_values::text[]) end as budget_check
        offset 0
      ) as once
    ), admitted as (
@@ -114,14 +120,23 @@ const INSERT = statement(
      from admitted
      where idempotency_key is null or exists (select from idempotency where resource_id = admitted.run_id)
      returning run_id, created_at
+   ), charges as (
+     select holder_id, sum(estimate)::bigint as amount
+     from accepted join admitted using (run_id)
+     cross join lateral unnest(:common_holders::uuid[] || attributed_holders) as one (holder_id)
+     where holder_id = any(holders) group by holder_id
    ), reserved as materialized (
-     select reserve_budgets(:tenant_id, holders, sum(estimate)::bigint) as holders
-     from accepted join admitted using (run_id) where holders is not null group by holders
+     select reserve_attributed_budgets(:tenant_id, array_agg(holder_id), array_agg(amount)),
+       array_agg(holder_id order by holder_id) as holders
+     from charges having count(*) > 0
    ), queued as (
      insert into open_runs (run_id, tenant_id, lane, key_id, deadline_at, reserved, reserved_from, budget_holders)
      select run_id, :tenant_id, lane, :key_id?, now() + make_interval(secs => deadline_seconds), estimate,
        case when from_balance then 'available' else 'credit' end,
-       case when estimate is distinct from 0 then reserved.holders end
+       case when estimate is distinct from 0 then case
+         when :new_values::text[] = '{}' and attributed_holders is null then reserved.holders
+         else array(select holder_id from unnest(reserved.holders) as one (holder_id)
+           where holder_id = any(:common_holders::uuid[] || attributed_holders)) end end
      from accepted join admitted using (run_id) left join reserved on true
      returning run_id, reserved_from, reserved
    ), reference_rows as (
@@ -130,6 +145,9 @@ const INSERT = statement(
    ), event as (
      insert into events (run_id, event_id, tenant_id, type)
      select run_id, event_id, :tenant_id, 'run.queued' from accepted join given using (run_id)
+   ), first_tags as (
+     insert into run_marks (run_id, tenant_id, tags)
+     select run_id, :tenant_id, cost_tags from accepted join given using (run_id) where cost_tags is not null
    ), reservation as (
      insert into transfers (cause_id, kind, tenant_id, from_account, to_account, amount)
      select run_id, 'reserve', :tenant_id, reserved_from, 'reserved', reserved from queued where reserved > 0
@@ -172,8 +190,7 @@ async function insertAll(db: Database, runs: NewRun[]): Promise<Outcome[]> {
     tenant_id: first.tenant_id,
     key_id: first.key_id,
     caller_id: first.idempotency?.caller_id,
-    budget_holders: budgetHolders(first),
-    amount: first.estimate == null ? null : runs.reduce((sum, { estimate }) => sum + estimate!, 0),
+    ...budgetParameters(runs),
     tenant_open_limit: lessOthers(first.openRunLimits?.tenant, others),
     ...keyOpenLimitParameters(first, others),
     ...storageParameters(first.storageLimits),
@@ -186,6 +203,35 @@ async function insertAll(db: Database, runs: NewRun[]): Promise<Outcome[]> {
   // If no run was accepted, there is one row without a run.
   const acceptedAt = new Map(rows.map(({ run_id, created_at }) => [run_id, created_at]));
   return runs.map(({ run_id }) => ({ acceptedAt: acceptedAt.get(run_id) }));
+}
+
+/** The amount of all runs, and that of every holder whose limit counts some of them. */
+function budgetParameters(runs: NewRun[]) {
+  const [first] = runs as [NewRun];
+  const common = budgetHolders(first);
+  const isUnknown = first.estimate == null;
+  const amount = isUnknown ? null : runs.reduce((sum, { estimate }) => sum + estimate!, 0);
+  const attributed = new Map<string, { amount: number; template: string | undefined; value: string }>();
+  for (const run of runs) {
+    for (const { kind, value, holder_id } of attributedHolders(run)) {
+      const known = attributed.get(holder_id);
+      attributed.set(holder_id, {
+        ...{ template: templateOf(kind), value },
+        amount: (known?.amount ?? 0) + (run.estimate ?? 0),
+      });
+    }
+  }
+  const fromTemplates = [...attributed].filter(([, { template }]) => template !== undefined);
+  return {
+    amount,
+    common_holders: common,
+    budget_holders: [...common, ...attributed.keys()],
+    // Without amounts, every holder with a limit refuses an unknown price.
+    amounts: isUnknown ? null : [...common.map(() => amount!), ...[...attributed.values()].map((each) => each.amount)],
+    new_holders: fromTemplates.map(([holder_id]) => holder_id),
+    new_templates: fromTemplates.map(([, { template }]) => template!),
+    new_values: fromTemplates.map(([, { value }]) => value),
+  };
 }
 
 const lessOthers = (limit: number | undefined, others: number) => (limit === undefined ? undefined : limit - others);
@@ -230,6 +276,11 @@ type InsertedColumns = {
 const insertedColumns = (run: NewRun) =>
   Object.fromEntries(RUN_COLUMN_NAMES.map((name) => [name, run[name] ?? null])) as InsertedColumns;
 
+function attributedIds(run: NewRun): string[] | undefined {
+  const holders = attributedHolders(run);
+  return holders.length > 0 ? holders.map(({ holder_id }) => holder_id) : undefined;
+}
+
 const toRecord = (run: NewRun): Record<keyof typeof GIVEN_COLUMNS, unknown> => ({
   ...insertedColumns(run),
   lane: run.lane,
@@ -237,6 +288,7 @@ const toRecord = (run: NewRun): Record<keyof typeof GIVEN_COLUMNS, unknown> => (
   event_id: run.event_id,
   estimate: run.estimate,
   source_run_ids: run.references,
+  attributed_holders: attributedIds(run),
   idempotency_key: run.idempotency?.key,
   fingerprint: hex(run.idempotency?.fingerprint),
   secret_id: run.webhook_secret?.secret_id,

@@ -13,6 +13,10 @@ export type RunRow = ResourceOwner & {
   run_id: string;
   /** The visitor of an app whom the run is for. Null if no one was named. */
   end_user: string | null;
+  /** Whom the cost counts for. */
+  customer: string | null;
+  /** The tags that the run was created with, which its cost counts for. Null: none. */
+  cost_tags: string[] | null;
   operation: string;
   run_type: string;
   status: RunStatus;
@@ -50,6 +54,8 @@ export const runColumns = (table = "runs") =>
       "tenant_id",
       "user_id",
       "end_user",
+      "customer",
+      "cost_tags",
       "operation",
       "run_type",
       "status",

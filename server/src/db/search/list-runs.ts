@@ -10,6 +10,7 @@ type RunListFilter = TermFilter & {
   before?: string | undefined;
   parent_run_id?: string | undefined;
   end_user?: string | undefined;
+  customer?: string | undefined;
   created_after?: string | undefined;
   created_before?: string | undefined;
 };
@@ -44,6 +45,7 @@ const SOURCES = {
   runs: { index: "runs", hasTerms: true },
   children: { index: "runs", condition: "and runs.parent_run_id = :parent_run_id?", hasTerms: false },
   end_user: { index: "runs", condition: "and runs.end_user = :end_user", hasTerms: false },
+  customer: { index: "runs", condition: "and runs.customer = :customer", hasTerms: false },
   open_runs: {
     ...{ index: "open_runs", hasTerms: false },
     join: "join runs on runs.run_id = open_runs.run_id and runs.tenant_id = open_runs.tenant_id",
@@ -62,11 +64,12 @@ const STATUS_SOURCES: Record<string, SourceName> = {
   canceled: "unsuccessful_runs",
 };
 
-/** The runs of an end user are few: they are read by an index of their own, whatever the other filters are. */
-const selectSource = ({ status, parent_run_id, end_user }: RunListFilter): SourceName =>
-  end_user !== undefined
-    ? "end_user"
-    : (STATUS_SOURCES[status ?? ""] ?? (parent_run_id === undefined ? "runs" : "children"));
+/** The runs of an end user or a customer are few: an index of their own has them, whatever the other filters are. */
+function selectSource({ status, parent_run_id, end_user, customer }: RunListFilter): SourceName {
+  if (end_user !== undefined) return "end_user";
+  if (customer !== undefined) return "customer";
+  return STATUS_SOURCES[status ?? ""] ?? (parent_run_id === undefined ? "runs" : "children");
+}
 
 /** Times are compared in milliseconds, the precision of the API. */
 const CONDITIONS = `deleted_at is null
@@ -78,6 +81,7 @@ const CONDITIONS = `deleted_at is null
      and (:key_id?::uuid is null or key_id = :key_id?)
      and (:user_id?::text is null or user_id = :user_id?)
      and ${IS_OF_END_USER.replaceAll("runs.", "")}
+     and (:customer?::text is null or customer = :customer?)
      and (:error_code?::text is null or error ->> 'code' = :error_code?)
      and (:roots?::boolean is not true or parent_run_id is null)
      and (:created_after?::timestamptz is null or date_trunc('milliseconds', created_at) > :created_after?)
@@ -189,9 +193,9 @@ async function scanWindows(search: RunSearch, source: SourceName, maxWindows: nu
     const parameters = { ...filterParameters(search), ...range, ...indexed, limit: limit - rows.length };
     rows.push(...(await db.execute(LIST_WINDOW.get(source)!, parameters)));
     if (rows.length >= limit) return rows.at(-1)!.run_id;
-    const { tenant_id, parent_run_id, status, end_user } = parameters;
+    const { tenant_id, parent_run_id, status, end_user, customer } = parameters;
     const [end] = await db.execute(FIND_WINDOW_END.get(source)!, {
-      ...{ tenant_id, parent_run_id, status, end_user, ...range },
+      ...{ tenant_id, parent_run_id, status, end_user, customer, ...range },
     });
     if (!end) return null;
     before = end.run_id;
@@ -229,9 +233,9 @@ async function searchOnce({ db, tenantId: tenant_id, filter, lowest }: RunSearch
 
 function filterParameters({ tenantId, filter }: RunSearch) {
   const { status, run_type, parent_run_id, model, provider, key_id, user_id, end_user, error_code, roots } = filter;
-  const { created_after, created_before } = filter;
+  const { customer, created_after, created_before } = filter;
   const fields = { status, run_type, parent_run_id, model, provider, key_id, user_id, end_user, error_code, roots };
-  return { tenant_id: tenantId, ...fields, created_after, created_before };
+  return { tenant_id: tenantId, ...fields, customer, created_after, created_before };
 }
 
 function idRange({ before = HIGHEST_ID, created_after, created_before }: RunListFilter) {

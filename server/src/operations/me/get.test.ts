@@ -33,15 +33,16 @@ describe("the identity of a credential", () => {
       tenant: { id: tenant_id, name: "Acme", limits: { open_runs: 5 }, retention_days: null },
       credential: {
         ...{ kind: "key", key_id, scopes, limits, max_spend: null, end_user: null },
+        ...{ customer: null, tags: [] },
         expires_at: "2030-01-01T00:00:00.000Z",
       },
     });
   });
 
   it("tells access tokens from tokens of an identity provider", async () => {
-    const token = { token_id: v7(), max_spend: 0.5, end_user: "visitor-1" };
+    const token = { token_id: v7(), max_spend: 0.5, end_user: "visitor-1", customer: "acme", tags: ["a"] };
     expect((await describeAs({ key_id: v7(), token })).credential).toMatchObject({
-      ...{ kind: "token", max_spend: 0.5, end_user: "visitor-1" },
+      ...{ kind: "token", max_spend: 0.5, end_user: "visitor-1", customer: "acme", tags: ["a"] },
     });
     expect((await describeAs({})).credential).toMatchObject({ kind: "external_token", key_id: null });
   });

@@ -27,6 +27,8 @@ export async function describeCaller({
       expires_at: caller.expires_at?.toISOString() ?? null,
       max_spend: caller.token?.max_spend ?? null,
       end_user: caller.token?.end_user ?? null,
+      customer: caller.token?.customer ?? null,
+      tags: [...(caller.token?.tags ?? [])],
     },
   };
 }

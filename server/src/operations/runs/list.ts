@@ -45,6 +45,7 @@ export const listRuns = defineQuery({
     ...runFilterFields,
     ...endedRunFilterFields,
     end_user: endUser("Only runs of this end user. An access token sees only those of its own").optional(),
+    customer: endUser("Only runs of this customer").optional(),
     parent_run_id: runId("Only runs derived from this run").optional(),
     starred: z.boolean().optional().describe("With true, only runs with a star"),
     tag: runTag("Only runs with this tag").optional(),

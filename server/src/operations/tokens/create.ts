@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { AccessDependencies } from "../../access/access-dependencies.ts";
-import { endUser } from "../../contract/fields.ts";
+import { costTags, endUser, MAX_COST_TAGS } from "../../contract/fields.ts";
 import { Token } from "../../contract/schemas/access.ts";
 import { tokenScopes } from "../../contract/token-scopes.ts";
 import { insertAuditEntry } from "../../db/access/audit-log.ts";
@@ -18,6 +18,12 @@ export const createToken = defineQuery({
       "Your own ID of the visitor who gets the token, 1 to 128 printable characters. Runs of the token belong to this " +
         "end user, and the token sees no others",
     ),
+    customer: endUser(
+      "Your own ID of the customer whom the runs of the token count for. The token cannot change it",
+    ).optional(),
+    tags: costTags(
+      `What else the cost of its runs counts for, at most ${MAX_COST_TAGS}. The token cannot change them`,
+    ).optional(),
     scopes: tokenScopes(),
     expires_in: z
       .int()
@@ -46,8 +52,9 @@ export const createToken = defineQuery({
   async handle(input, { caller, database }, { accessTokens, ids }: Pick<AccessDependencies, "accessTokens" | "ids">) {
     const tokenId = ids.next();
     const token = await accessTokens.issue(caller, input, tokenId);
-    const { end_user, origin = null, max_spend = null } = input;
-    const details = { scopes: token.scope.split(" "), expires_in: token.expires_in, end_user, origin, max_spend };
+    const { end_user, customer = null, tags = [], origin = null, max_spend = null } = input;
+    const { scope, expires_in } = token;
+    const details = { scopes: scope.split(" "), expires_in, end_user, customer, tags, origin, max_spend };
     await insertAuditEntry(database, caller, { action: "tokens.create", subject: tokenId, details });
     return token;
   },

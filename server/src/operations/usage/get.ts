@@ -7,7 +7,8 @@ const dimension = `(${USAGE_DIMENSIONS.join("|")})`;
 
 export const getUsage = defineQuery({
   name: "usage.get",
-  summary: "Get usage and cost by day, key, model and operation. `Accept: text/csv` returns a table",
+  summary:
+    "Get usage and cost by day, key, model, operation, customer, end user or tag. `Accept: text/csv` returns a table",
   http: { method: "GET", path: "/usage" },
   input: z.object({
     from: z.iso.date().optional().describe("First day in UTC. Default: 29 days before the last day"),
@@ -18,7 +19,10 @@ export const getUsage = defineQuery({
         error: `Must be one or more of ${USAGE_DIMENSIONS.join(", ")}, separated by commas.`,
       })
       .default("day")
-      .describe(`Dimensions of the rows: ${USAGE_DIMENSIONS.join(", ")}, or several separated by commas. Default: day`),
+      .describe(
+        `Dimensions of the rows: ${USAGE_DIMENSIONS.join(", ")}, or several separated by commas. One of customer, ` +
+          "end_user and tag goes together with day and model, and has only runs that name one. Default: day",
+      ),
     all_keys: z
       .boolean()
       .optional()

@@ -38,8 +38,8 @@ import {
 } from "../sources/source-files.ts";
 import { addSourceSizes } from "../sources/source-sizes.ts";
 import { type StagingDependencies, stageInlineFiles } from "../sources/stage-inline-files.ts";
+import { type Attribution, resolveAttribution } from "./attribution.ts";
 import { type AllowedLoras, resolveCustomModels } from "./custom-models.ts";
-import { resolveEndUser } from "./end-user.ts";
 import { estimatePlan, offerToReserve } from "./estimate.ts";
 import { expandPlan } from "./expand-plan.ts";
 import { judgeParameters, markDefaults } from "./judge-parameters.ts";
@@ -65,8 +65,8 @@ export type RunRequest = {
   identity?: RequestIdentity;
   /** The parent of the run, whatever its sources are. */
   parentRunId?: string;
-  /** The end user if the request names none. */
-  endUser?: string | null;
+  /** What counts if the request names nothing else. */
+  attribution?: Attribution;
   idempotencyKey?: string | undefined;
   isStrict: boolean;
   /** Throws to refuse a new run because of its estimated cost in US dollars, or null if a price is unknown. */
@@ -198,7 +198,7 @@ async function buildNewRun(
   run_id: string,
 ): Promise<NewRun> {
   const { operation, parsed, imported } = request;
-  const end_user = resolveEndUser(caller, parsed.input.end_user as string | undefined, request.endUser);
+  const attribution = resolveAttribution(caller, parsed.input, request.attribution);
   const routing = parsed.input.routing as Routing | undefined;
   const models = { ...describeModels(services.providers.enabled), imported };
   const planned = operation.plan!(parsed.input, parsed.provided, models);
@@ -226,15 +226,15 @@ async function buildNewRun(
   const sources = await assertSourcesUsable(services, caller, plan, request.files);
   checkMaxCost(estimate, parsed.input.max_cost as number | undefined);
   request.checkEstimate?.(estimate);
-  const { webhook_secret, metadata, webhook_url, end_user: _named, ...inputs } = parsed.input;
-  const webhook = buildRunWebhook(services.webhooks, { ...caller, run_id }, { webhook_url, webhook_secret });
+  const { inputs, metadata, ...webhookFields } = splitInput(parsed.input);
+  const webhook = buildRunWebhook(services.webhooks, { ...caller, run_id }, webhookFields);
   return {
     ...caller,
     run_id,
-    end_user,
+    ...attribution,
     operation: operation.name,
     run_type: operation.run_type!,
-    inputs: { ...inputs, ...(webhook_url !== undefined && { webhook_url }) },
+    inputs,
     given_fields: Object.keys(parsed.provided).filter((field) => !SECRET_FIELDS.includes(field)),
     plan: plan.map((job, jobIndex) => ({ ...job, prices: listAcceptedPrices(services, job, offers[jobIndex]!) })),
     metadata: (metadata as JsonObject | undefined) ?? {},
@@ -258,6 +258,18 @@ async function buildNewRun(
     estimate: toMicrodollars(estimate),
     ...(await resolveSpender(services.database, caller)),
   };
+}
+
+/** What has columns of its own is no part of the stored input. */
+function splitInput({
+  webhook_secret,
+  metadata,
+  end_user: _user,
+  customer: _customer,
+  tags: _tags,
+  ...inputs
+}: JsonObject) {
+  return { inputs, metadata, webhook_secret, webhook_url: inputs.webhook_url };
 }
 
 /** The run that an earlier request with the same idempotency key created, in its current state. */

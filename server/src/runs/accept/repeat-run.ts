@@ -35,18 +35,25 @@ export async function repeatRun(
   const row = await findRun(database, caller.tenant_id, run_id);
   if (!row) throw new Fault("run_not_found");
   if (row.deleted_at) throw new Fault("run_deleted");
-  const { operation, given } = findRepeatableRequest(row);
+  const { operation, given } = findRepeatableRequest(row, caller);
   authorize(caller, operation);
   const parsed = parseChanged(operation, applyMergePatch(given, changes));
   return acceptRun(services, caller, {
-    ...{ ...request, operation, parsed, identity, parentRunId: row.run_id, endUser: row.end_user },
+    ...{ ...request, operation, parsed, identity, parentRunId: row.run_id, attribution: row },
   });
 }
 
-/** `sync` is left out: whether a caller waits is no part of what is repeated. */
-function findRepeatableRequest(row: RunRow): { operation: Operation; given: JsonObject } {
+/**
+ * `sync` is left out: whether a caller waits is no part of what is repeated. So is what the cost counts for, if an
+ * access token repeats the run: its own customer and tags count.
+ */
+function findRepeatableRequest(row: RunRow, { token }: Caller): { operation: Operation; given: JsonObject } {
   const operation = findRunOperation(row.operation);
-  const { sync: _sync, ...given } = selectGiven(row) ?? {};
+  const { sync: _sync, customer, tags, ...request } = selectGiven(row) ?? {};
+  const given = {
+    ...request,
+    ...(!token && { ...(customer !== undefined && { customer }), ...(tags !== undefined && { tags }) }),
+  };
   if (!operation?.plan || row.given_fields === null) throw new Fault("run_not_repeatable", { run_type: row.run_type });
   return { operation, given };
 }

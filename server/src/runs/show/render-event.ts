@@ -41,6 +41,7 @@ function renderRunSummary(
     run_type: run.run_type,
     parent_run_id: run.parent_run_id,
     end_user: run.end_user,
+    customer: run.customer,
     progress: eventProgress(event, run),
     image_url: urlOf("image/"),
     video_url: urlOf("video/"),

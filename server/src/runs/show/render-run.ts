@@ -55,10 +55,11 @@ const renderResult = (services: RenderDependencies, row: RunRow): JsonObject | n
 export const liveStatus = ({ run_type, status }: Pick<RunRow, "run_type" | "status">): Run["live_status"] =>
   UPLOAD_RUN_TYPES.includes(run_type) ? null : status === "queued" ? "pending" : status;
 
-/** The fields that the caller set. `metadata` and `end_user` are columns of their own. */
-export function selectGiven({ given_fields, inputs, metadata, end_user, deleted_at }: RunRow): JsonObject | null {
+/** The fields that the caller set. `metadata` and whom the run counts for are columns of their own. */
+export function selectGiven({ given_fields, inputs, deleted_at, ...row }: RunRow): JsonObject | null {
   if (given_fields === null || deleted_at) return null;
-  const values: JsonObject = { ...inputs, metadata, end_user };
+  const { metadata, end_user, customer, cost_tags } = row;
+  const values: JsonObject = { ...inputs, metadata, end_user, customer, tags: cost_tags ?? [] };
   return Object.fromEntries(given_fields.filter((field) => field in values).map((field) => [field, values[field]]));
 }
 
@@ -70,6 +71,7 @@ export function renderRun(services: RenderDependencies, row: RunRow): Run {
     run_id: row.run_id,
     user_id: row.user_id,
     end_user: row.end_user,
+    customer: row.customer,
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),
     image_url: images[0] ?? null,

@@ -16,9 +16,10 @@ import {
 } from "../../../test/support/past-runs.ts";
 import { startTestDatabase, type TestDatabase } from "../../../test/support/test-database.ts";
 import { createTestRuntime } from "../../../test/support/test-runtime.ts";
-import { resetDailyUsage } from "../../db/money/daily-usage.ts";
+import type { UsageDimension } from "../../contract/schemas/usage.ts";
 import { findLedgerViolations } from "../../db/money/ledger-check.ts";
 import { sumUsage } from "../../db/money/usage.ts";
+import { resetUsage } from "../../db/money/usage-sums.ts";
 import { findRunTree } from "../../db/runs/run-tree.ts";
 import { tombstoneRun } from "../../db/runs/runs.ts";
 import { saveRunMarks } from "../../db/search/run-marks.ts";
@@ -266,13 +267,22 @@ it("two processes at once archive every run once, and no file is deleted that ha
 it("usage is the same after the runs are archived, and after its sums are built again", async () => {
   const runs = await seed(runAt(60), runAt(59), runAt(3), runAt(70));
   await seedChildOf(runs[0]!);
-  const usage = () =>
-    sumUsage(database.db.forTenant(TENANT), TENANT, { from: "2026-01-01", to: "2026-12-31", by: ["day"], limit: 100 });
+  await database.owner.query("test.attribute", "update runs set customer = 'acme', cost_tags = '{a,b}'");
+  await resetUsage(database.db, "attributed_usage");
+  await indexPastRuns(database.db);
+  const range = { from: "2026-01-01", to: "2026-12-31", limit: 100 };
+  const sum = (...by: UsageDimension[]) => sumUsage(database.db.forTenant(TENANT), TENANT, { ...range, by });
+  const usage = async () => [await sum("day"), await sum("customer", "day"), await sum("tag")];
   const before = await usage();
-  expect(before.map(({ amount }) => amount)).toEqual([0.04, 0.04, 0.04, 0.04]);
+  expect(before.map((rows) => rows.map(({ amount }) => amount))).toEqual([
+    [0.04, 0.04, 0.04, 0.04],
+    [0.04, 0.04, 0.04, 0.04],
+    [0.16, 0.16],
+  ]);
   await archiveHistory(services);
   expect(await usage()).toEqual(before);
-  await resetDailyUsage(database.db);
+  await resetUsage(database.db, "daily_usage");
+  await resetUsage(database.db, "attributed_usage");
   expect(await usage()).toEqual(before);
   await indexPastRuns(database.db);
   expect(await usage()).toEqual(before);

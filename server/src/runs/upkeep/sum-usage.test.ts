@@ -8,8 +8,8 @@ import { startTestDatabase, type TestDatabase } from "../../../test/support/test
 import { createTestRuntime } from "../../../test/support/test-runtime.ts";
 import type { UsageDimension } from "../../contract/schemas/usage.ts";
 import { deleteOldEvents } from "../../db/event-log.ts";
-import { resetDailyUsage } from "../../db/money/daily-usage.ts";
 import { sumUsage } from "../../db/money/usage.ts";
+import { resetUsage } from "../../db/money/usage-sums.ts";
 import { endRun } from "../../db/runs/end-runs.ts";
 import { insertRun } from "../../db/runs/insert-run.ts";
 import { insertUploadRun } from "../../db/runs/insert-upload.ts";
@@ -35,18 +35,44 @@ const sumAll = async () => {
   while (await turn({ events: 500, olderRuns: 500 }));
 };
 
+const resetSums = () =>
+  Promise.all([resetUsage(database.db, "daily_usage"), resetUsage(database.db, "attributed_usage")]);
+
+const FIGURES = `count(*)::int as runs, count(*) filter (where status = 'completed')::int as completed,
+         count(*) filter (where status = 'failed')::int as failed,
+         count(*) filter (where status = 'canceled')::int as canceled,
+         coalesce(sum((cost ->> 'amount')::numeric), 0)::float as amount,
+         count(*) filter (where status = 'completed' and cost is null)::int as unpriced`;
+const ATTRIBUTED = {
+  customer: "array_remove(array[customer], null)",
+  end_user: "array_remove(array[end_user], null)",
+  tag: "coalesce(cost_tags, '{}')",
+};
+
+async function compareAttributedUsage(tenant: string): Promise<void> {
+  for (const [kind, values] of Object.entries(ATTRIBUTED)) {
+    const found = await sumUsage(database.db.forTenant(tenant), tenant, {
+      ...{ ...RANGE, by: [kind as UsageDimension, "day", "model"] },
+    });
+    const expected = await database.owner.query(
+      `test.slow_usage_by_${kind}`,
+      `select value as ${kind}, to_char(created_at at time zone 'UTC', 'YYYY-MM-DD') as day, model, ${FIGURES}
+       from runs cross join lateral unnest(${values}) as one (value)
+       where tenant_id = $1 and run_type not in ('upload', 'mask-upload') group by 1, 2, 3 order by 1, 2, 3`,
+      [tenant],
+    );
+    expect(found).toEqual(expected);
+  }
+}
+
 /** What the API returns, and the same from the runs themselves. */
 async function compareUsage(tenant: string): Promise<void> {
+  await compareAttributedUsage(tenant);
   const [found, expected] = await Promise.all([
     sumUsage(database.db.forTenant(tenant), tenant, { ...RANGE, by: ALL }),
     database.owner.query(
       "test.slow_usage",
-      `select to_char(created_at at time zone 'UTC', 'YYYY-MM-DD') as day, key_id, model, operation, count(*)::int as runs,
-         count(*) filter (where status = 'completed')::int as completed,
-         count(*) filter (where status = 'failed')::int as failed,
-         count(*) filter (where status = 'canceled')::int as canceled,
-         coalesce(sum((cost ->> 'amount')::numeric), 0)::float as amount,
-         count(*) filter (where status = 'completed' and cost is null)::int as unpriced
+      `select to_char(created_at at time zone 'UTC', 'YYYY-MM-DD') as day, key_id, model, operation, ${FIGURES}
        from runs where tenant_id = $1 and run_type not in ('upload', 'mask-upload')
        group by 1, 2, 3, 4 order by 1, 2, 3, 4`,
       [tenant],
@@ -55,21 +81,40 @@ async function compareUsage(tenant: string): Promise<void> {
   expect(found).toEqual(expected);
 }
 
-const listSums = () =>
-  database.owner.query("test.sums", "select * from daily_usage order by tenant_id, day, operation, model, key_id");
+const listSums = async () => [
+  ...(await database.owner.query(
+    "test.sums",
+    "select * from daily_usage order by tenant_id, day, operation, model, key_id",
+  )),
+  ...(await database.owner.query("test.attributed", "select * from attributed_usage order by 1, 2, 3, 4, 5")),
+];
 const isComplete = async () =>
   (
     await database.owner.query<{ complete: boolean }>(
       "test.complete",
-      "select xact is not null and backfill_before is null as complete from daily_usage_cursor",
+      `select bool_and(xact is not null and backfill_before is null) as complete
+       from (select * from daily_usage_cursor union all select * from attributed_usage_cursor) as cursors`,
     )
   )[0]!.complete;
 
 type Owner = { tenant: string; key: string | null };
 
-async function acceptRun({ tenant, key }: Owner, model = "m", estimate: number | null = 50_000): Promise<string> {
+type Attributed = { customer?: string; end_user?: string; cost_tags?: string[] };
+const attributeAtRandom = (random: (max: number) => number): Attributed => ({
+  ...(random(2) === 0 && { customer: `c${random(2)}` }),
+  ...(random(2) === 0 && { end_user: `u${random(3)}` }),
+  ...(random(2) === 0 && { cost_tags: random(2) === 0 ? ["a"] : ["a", "b"] }),
+});
+
+async function acceptRun(
+  { tenant, key }: Owner,
+  model = "m",
+  estimate: number | null = 50_000,
+  attributed: Attributed = {},
+): Promise<string> {
   const run_id = v7();
   await insertRun(database.db, {
+    ...attributed,
     ...{ run_id, root_run_id: run_id, tenant_id: tenant, user_id: "u", event_id: v7(), depth: 1, lane: "fake" },
     ...{ operation: "images.generate", run_type: "image-generation", deadlineSeconds: 600, model, key_id: key },
     ...{ inputs: {}, plan: [], metadata: {}, warnings: [], estimate },
@@ -181,7 +226,7 @@ describe("counters of ended runs", () => {
   });
 });
 
-describe("usage from daily sums", () => {
+describe("usage from sums", () => {
   it.each([1, 2, 3])("equals the sums over the runs after each of many random steps (seed %i)", async (seed) => {
     const random = createSeededRandom(seed);
     const tenants = [v7(), v7()];
@@ -192,11 +237,16 @@ describe("usage from daily sums", () => {
     const [open, ended]: [string[], { runId: string; tenant: string }[]] = [[], []];
     const tenantOf = new Map<string, string>();
     await insertPastRuns(owners, random, 30);
+    await database.owner.query(
+      "test.attribute",
+      "update runs set customer = 'c0', cost_tags = '{a,c}' where model in ('m0', 'm1')",
+    );
     for (let step = 0; step < 120; step++) {
       const kind = random(10);
       if (kind < 3) {
         const owner = owners[random(owners.length)]!;
-        const runId = await acceptRun(owner, `m${random(3)}`, random(3) === 0 ? null : random(90_000));
+        const estimate = random(3) === 0 ? null : random(90_000);
+        const runId = await acceptRun(owner, `m${random(3)}`, estimate, attributeAtRandom(random));
         tenantOf.set(runId, owner.tenant);
         open.push(runId);
       } else if (kind < 6 && open.length > 0) {
@@ -216,7 +266,7 @@ describe("usage from daily sums", () => {
       } else if (kind === 7) await upload(tenants[random(2)]!);
       // Two processes that both believe that they hold the lease.
       else if (kind === 8) await Promise.all([turn(), turn(), turn()]);
-      else if (random(25) === 0) await resetDailyUsage(database.db);
+      else if (random(25) === 0) await resetSums();
       else await turn();
       for (const tenant of tenants) await compareUsage(tenant);
     }
@@ -224,7 +274,7 @@ describe("usage from daily sums", () => {
     expect(await isComplete()).toBe(true);
     for (const tenant of tenants) await compareUsage(tenant);
     const kept = await listSums();
-    await resetDailyUsage(database.db);
+    await resetSums();
     await sumAll();
     expect(await listSums()).toEqual(kept);
   });
@@ -285,7 +335,11 @@ describe("events that are older than the sums know", () => {
     await startRun(runId);
     await endAs(runId, "completed", 40_000);
     await database.owner.query("test.gone", "delete from events where run_id = $1", [runId]);
-    await database.owner.query("test.outdated", "update daily_usage_cursor set read_at = now() - interval '29 days'");
+    for (const cursor of ["daily_usage_cursor", "attributed_usage_cursor"])
+      await database.owner.query(
+        `test.outdated.${cursor}`,
+        `update ${cursor} set read_at = now() - interval '29 days'`,
+      );
     await sumAll();
     await compareUsage(tenant);
     expect(await listSums()).toMatchObject([{ completed: 1 }]);

@@ -1,7 +1,7 @@
-// Keeps the daily sums of usage: adds runs that have ended from the event log, and once all runs that ended before the
+// Keeps the sums of usage: adds runs that have ended from the event log, and once all runs that ended before the
 // sums existed. A crash loses nothing and repeats nothing, because each statement also stores how far it has come.
 import type { Database } from "../../db/connect.ts";
-import { addEndedRuns, backfillDailyUsage, resetDailyUsage, startDailyUsage } from "../../db/money/daily-usage.ts";
+import { addEndedRuns, backfillUsage, resetUsage, startUsage, type UsageSums } from "../../db/money/usage-sums.ts";
 import { readEndFigures } from "../../db/runs/end-figures.ts";
 import type { RunSettings } from "../core/run-settings.ts";
 import type { Runtime } from "../core/runtime.ts";
@@ -14,21 +14,27 @@ type Dependencies = Pick<Runtime, "metrics" | "log"> & {
   settings: Pick<RunSettings, "eventRetentionDays">;
 };
 
-/** Adds the next batch. Returns whether there may be more to add at once. */
-export async function sumUsageOfEndedRuns(services: Dependencies, { events, olderRuns } = TURN_SIZE): Promise<boolean> {
-  const { database, settings } = services;
-  const added = await addEndedRuns(database, events, settings.eventRetentionDays);
-  await countEndedRuns(services, added.ended_run_ids);
+/** Adds the next batches. Returns whether there may be more to add at once. */
+export async function sumUsageOfEndedRuns(services: Dependencies, size = TURN_SIZE): Promise<boolean> {
+  const daily = await addNextRuns(services, "daily_usage", size);
+  await countEndedRuns(services, daily.endedRunIds);
+  const attributed = await addNextRuns(services, "attributed_usage", size);
+  return daily.hasMore || attributed.hasMore;
+}
+
+async function addNextRuns({ database, settings }: Dependencies, sums: UsageSums, { events, olderRuns }: TurnSize) {
+  const added = await addEndedRuns(database, sums, events, settings.eventRetentionDays);
+  const endedRunIds = added.ended_run_ids;
   if (!added.is_started) {
-    await startDailyUsage(database);
-    return true;
+    await startUsage(database, sums);
+    return { endedRunIds, hasMore: true };
   }
   if (added.is_outdated) {
-    await resetDailyUsage(database);
-    return true;
+    await resetUsage(database, sums);
+    return { endedRunIds, hasMore: true };
   }
-  const hasOlder = added.is_backfilling && (await backfillDailyUsage(database, olderRuns));
-  return hasOlder || added.events === events;
+  const hasOlder = added.is_backfilling && (await backfillUsage(database, sums, olderRuns));
+  return { endedRunIds, hasMore: hasOlder || added.events === events };
 }
 
 const MICRODOLLARS = 1e6;
