@@ -106,7 +106,7 @@ function checkText(schema: Schema, given: string, path: string): FieldError[] {
     return [fieldError(path, "too_long", `Must have at most ${maxLength} characters.`)];
   }
   if (format === "uuid") return UUID.test(given) ? [] : [fieldError(path, "invalid_uuid", "Must be a UUID.")];
-  if (pattern && !new RegExp(pattern).test(given)) {
+  if (pattern && !new RegExp(pattern, "u").test(given)) {
     return [fieldError(path, "unknown_value", `Must match ${pattern}.`)];
   }
   return [];
