@@ -23,7 +23,8 @@ beforeAll(async () => {
     ...{ name: "web-app", scopes: ["*"], limits: { spend_per_month: 0.5 } },
   });
   const client = createClient({ baseUrl: browser.url, apiKey: key! });
-  const lighthouse = await client.images.generate({ prompt: "a lighthouse", ...SIZE }).wait();
+  const named = { customer: "acme", end_user: "ann", tags: ["feature:lamp", "night"] };
+  const lighthouse = await client.images.generate({ prompt: "a lighthouse", ...SIZE, ...named }).wait();
   await client.images.edit.vendora({ run_id: lighthouse.run_id, prompt: "at night" }).wait();
   await client.images
     .generate({ prompt: "a lighthouse [sandbox:fail]", ...SIZE })
@@ -62,6 +63,20 @@ const readBars = (page: Page) =>
   page.locator("rect[data-value]").evaluateAll((bars) => bars.map((bar) => Number(bar.getAttribute("data-value"))));
 
 describe("[CON-39] the usage page", () => {
+  it.each([
+    ["customer", "Customer", 1],
+    ["end_user", "End user", 1],
+    ["tag", "Tag", 2],
+  ] as const)("has the sums of the runs that name one by %s", async (by, label, rows) => {
+    const { page } = tab;
+    const report = await browser.client.usage.get({ by: `day,${by}` });
+    await page.getByRole("radio", { name: label, exact: true }).click();
+    const expected = groupRows(report, (row) => String(row[by]));
+    expect(expected).toHaveLength(rows);
+    await expect.poll(() => readTable(page, "tbody")).toEqual(expected);
+    expect(await page.getByText(/^Only runs that/).count()).toBe(1);
+  });
+
   it.each([
     ["model", "Model"],
     ["operation", "Operation"],

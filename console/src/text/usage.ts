@@ -30,9 +30,20 @@ export const usageText = {
   perDayTitle: { spend: "Spend per day", runs: "Runs per day" },
   perMonthTitle: { spend: "Spend per month", runs: "Runs per month" },
   by: "Group by",
-  groupings: { model: "Model", operation: "Operation", key: "Key" },
+  groupings: {
+    ...{ model: "Model", operation: "Operation", key: "Key" },
+    ...{ customer: "Customer", end_user: "End user", tag: "Tag" },
+  },
+  onlyNamed: {
+    customer: "Only runs that name a customer.",
+    end_user: "Only runs that name an end user.",
+    tag: "Only runs that were created with tags. A run with two tags counts for both.",
+  },
   others: (members: number) => `${members} others`,
-  none: { model: "Without a model", operation: "Without an operation", key: "Without a key" },
+  none: {
+    ...{ model: "Without a model", operation: "Without an operation", key: "Without a key" },
+    ...{ customer: "Without a customer", end_user: "Without an end user", tag: "Without a tag" },
+  },
   deletedKey: (id: string) => `Key ${id}`,
   perRun: "Per run",
   share: "Share",

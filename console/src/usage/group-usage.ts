@@ -18,8 +18,7 @@ const MAX_DAY_BUCKETS = 92;
 
 export const toMicros = (dollars: number): number => Math.round(dollars * 1e6);
 
-const idOf = (row: UsageRow, by: Grouping): string | null =>
-  (by === "key" ? row.key_id : by === "model" ? row.model : row.operation) ?? null;
+const idOf = (row: UsageRow, by: Grouping): string | null => (by === "key" ? row.key_id : row[by]) ?? null;
 
 /** The first days of the buckets: days, or months if there are many days. */
 const bucketOf = (day: string, isMonthly: boolean) => (isMonthly ? day.slice(0, 7) : day);

@@ -1,4 +1,4 @@
-// Chart and table of one report, grouped by model, operation or key.
+// Chart and table of one report, grouped by model, operation or key, or by what the cost counts for.
 import type { UsageReport } from "@gesso/client";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
@@ -27,6 +27,7 @@ type UsageBreakdownProps = {
 const route = getRouteApi("/shell/usage");
 const words = text.usage;
 const ID_LENGTH = 8;
+const isAttribution = (by: Grouping): by is keyof typeof words.onlyNamed => by in words.onlyNamed;
 
 export function UsageBreakdown({ report, range, rangeText, by, measure: chosen }: UsageBreakdownProps) {
   const navigate = route.useNavigate();
@@ -76,6 +77,7 @@ export function UsageBreakdown({ report, range, rangeText, by, measure: chosen }
           ))}
         </ul>
       </section>
+      {isAttribution(by) && <p className={styles.note}>{words.onlyNamed[by]}</p>}
       {report && <UsageTable title={words.groupings[by]} groups={usage.groups} names={names} />}
     </div>
   );

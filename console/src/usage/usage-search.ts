@@ -1,7 +1,7 @@
 // What the usage page shows, in its URL: the period, how rows are grouped, and whether bars are money or runs.
 export const PERIODS = ["today", "7", "30", "year"] as const;
 export type Period = (typeof PERIODS)[number];
-export const GROUPINGS = ["model", "operation", "key"] as const;
+export const GROUPINGS = ["model", "operation", "key", "customer", "end_user", "tag"] as const;
 export type Grouping = (typeof GROUPINGS)[number];
 export const MEASURES = ["spend", "runs"] as const;
 export type Measure = (typeof MEASURES)[number];
