@@ -81,6 +81,11 @@ export const COMMANDS: Record<string, CommandEntry> = {
     hasOperations: true,
     load: async () => (await import("./commands/models.ts")).modelsCommand(),
   },
+  prices: {
+    description: "List what offers cost, and compare with what providers charge today.",
+    group: GROUPS.resources,
+    load: async () => (await import("./commands/prices.ts")).pricesCommand(),
+  },
   mcp: {
     description: "Serve Gesso's tools to an MCP client over standard input and output.",
     group: GROUPS.server,
