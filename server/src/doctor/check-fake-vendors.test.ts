@@ -25,14 +25,15 @@ describe.each(fakeVendors.map((kit) => [kit.id, kit] as const))("%s", (id, kit) 
       const env = kit.env(fakeVendor);
       const well = await examine(env);
       expect(well).toMatchObject({ status: "pass", key: "works", missing: [] });
-      expect(well.known + well.unasked).toBe(new Set(provider.offers.map(({ upstreamModel }) => upstreamModel)).size);
+      const used = provider.offers.filter(({ lifecycle }) => lifecycle?.state !== "retired");
+      expect(well.known + well.unasked).toBe(new Set(used.map(({ upstreamModel }) => upstreamModel)).size);
 
       const wrong = Object.entries(env).map(([name, value]) => [name, isKey(name) ? "wrong" : value]);
       if (Object.keys(env).some(isKey)) {
         expect(await examine(Object.fromEntries(wrong))).toMatchObject({ status: "fail", key: "refused" });
       }
       if (TELL_MODELS.includes(id)) {
-        const { upstreamModel } = provider.offers[0]!;
+        const { upstreamModel } = used[0]!;
         fakeVendor.switches.retired = [upstreamModel];
         expect(await examine(env)).toMatchObject({ status: "fail", missing: [{ as: upstreamModel }] });
       }

@@ -3,6 +3,8 @@ import { describe, expect, it } from "vitest";
 import type { Job } from "../contract/operation.ts";
 import { flatPrice, type Price, type PriceUnit } from "../prices/price.ts";
 import { publishedPrice } from "../prices/published.ts";
+import { adjustParameters } from "../providers/adjust-parameters.ts";
+import { providers } from "../providers/all.ts";
 import { honourAll } from "../providers/parameter-support.ts";
 import type { Offer } from "../providers/provider.ts";
 import { costOfDelivery, quoteJob, sumAmounts } from "./billable-quantity.ts";
@@ -154,9 +156,42 @@ describe("the published price of an offer", () => {
     const banana = published("fal", "fal-ai/nano-banana-2", "image.reference");
     const asked = (resolution: string) => job({ task: "image.reference", options: { resolution } });
     expect(["1K", "2K", "4K"].map((each) => quoteJob(banana, asked(each)).amount)).toEqual([0.08, 0.12, 0.16]);
+    const flare = published("fal", "openai/gpt-image-2.5/flare/text-to-image", "image.generate");
+    const quote = (side: number) => quoteJob(flare, job({ width: side, height: side, prompt: "" })).amount;
+    expect([quote(1024), quote(2880)].map((usd) => Number(usd!.toFixed(5)))).toEqual([0.05268, 0.1779]);
     const gpt = published("fal", "fal-ai/gpt-image-1.5", "image.generate");
     const cost = (width: number) => costOfDelivery(gpt, job({ width, height: 1024 }), { files: [small] });
     expect([cost(1024), cost(1536)]).toEqual([0.133, 0.2]);
+  });
+
+  it.each([
+    ["fal", "google/nano-banana-2.1", [0.04, 0.0593]],
+    ["replicate", "google/nano-banana-2.1", [0.0336, 0.0504]],
+  ])("of %s for %s follows the resolution that is sent", (provider, upstreamModel, prices) => {
+    const offer = providers
+      .find(({ id }) => id === provider)!
+      .offers.find((each) => each.task === "image.generate" && each.upstreamModel === upstreamModel)!;
+    const cost = (side: number) => {
+      const adjusted = adjustParameters(job({ width: side, height: side, prompt: "a boat" }), offer).job;
+      expect(quoteJob(offer, adjusted).amount).toBeGreaterThanOrEqual(prices[side / 1024 - 1]!);
+      return costOfDelivery(offer, adjusted, { files: [small] });
+    };
+    expect([cost(1024), cost(2048)]).toEqual(prices);
+  });
+
+  it("of a reference image at 1080p is that of 2K, which is what fal is asked for", () => {
+    const reference = providers
+      .find(({ id }) => id === "fal")!
+      .offers.find(({ task, upstreamModel }) => task === "image.reference" && upstreamModel.endsWith("/edit"))!;
+    const cost = (resolution: string) => {
+      const asked = job({ task: "image.reference", images: [url], options: { resolution, tags: ["hero"] } });
+      const adjusted = adjustParameters(asked, reference).job;
+      return [adjusted.options?.resolution, costOfDelivery(reference, adjusted, { files: [small] })];
+    };
+    expect([cost("720p"), cost("1080p")]).toEqual([
+      ["1K", 0.04],
+      ["2K", 0.0593],
+    ]);
   });
 
   it("bounds the tokens of a GPT image by its size, its source images and its prompt", () => {

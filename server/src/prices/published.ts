@@ -27,25 +27,27 @@ const by = (name: string, values: Readonly<Record<string, number>>, otherwise: n
 const bySpeed = (turbo: number, usual: number, quality: number) =>
   by("rendering_speed", { Turbo: turbo, Quality: quality }, usual);
 
-/** OpenAI's formula gives the most tokens for a square image at the best quality, which the provider may choose. */
-const squareTokens = (pixels: number) => Math.ceil((96 * 96 * (2_000_000 + pixels)) / 4_000_000);
+/** OpenAI's formula gives the most tokens for a square image. Without a quality, the provider may choose the best. */
+const squareTokens = (pixels: number, quality: number) => Math.ceil((quality ** 2 * (2_000_000 + pixels)) / 4_000_000);
 const OUTPUT_TOKEN = 0.00003;
+const [HIGH_QUALITY, MAX_QUALITY] = [48, 96];
 const LARGEST_GPT_IMAGE = 2880 * 2880;
+const gptImageBound = (quality: number): PriceRow[] => [
+  ...[1024 * 1024, 1024 * 1536, 1920 * 1088, 2560 * 1440].map(
+    (pixels): PriceRow => ({ of: "image", up_to_pixels: pixels, usd: squareTokens(pixels, quality) * OUTPUT_TOKEN }),
+  ),
+  { of: "image", usd: squareTokens(LARGEST_GPT_IMAGE, quality) * OUTPUT_TOKEN },
+  // At most 1,536 tokens for each image that is sent, and one token for each character.
+  { of: "input_image", usd: 0.012288 },
+  { of: "prompt_character", usd: 0.000005 },
+];
 const GPT_IMAGE: PublishedPrice = {
   rows: [
     { of: "input_text_token", usd: 0.000005 },
     { of: "input_image_token", usd: 0.000008 },
     { of: "output_image_token", usd: OUTPUT_TOKEN },
   ],
-  most: [
-    ...[1024 * 1024, 1024 * 1536, 1920 * 1088, 2560 * 1440].map(
-      (pixels): PriceRow => ({ of: "image", up_to_pixels: pixels, usd: squareTokens(pixels) * OUTPUT_TOKEN }),
-    ),
-    { of: "image", usd: squareTokens(LARGEST_GPT_IMAGE) * OUTPUT_TOKEN },
-    // At most 1,536 tokens for each image that is sent, and one token for each character.
-    { of: "input_image", usd: 0.012288 },
-    { of: "prompt_character", usd: 0.000005 },
-  ],
+  most: gptImageBound(MAX_QUALITY),
 };
 const GPT_IMAGE_15: PublishedPrice = {
   rows: [
@@ -62,6 +64,9 @@ const GPT_IMAGE_15: PublishedPrice = {
   ],
 };
 
+/** At high quality, which is sent. fal says the number of tokens in no field that is read, so the bound is charged. */
+const GPT_IMAGE_AT_FAL: PublishedPrice = { rows: [], most: gptImageBound(HIGH_QUALITY) };
+
 /** 1,120, 1,680 and 3,780 tokens by resolution, and 4,000 tokens of text for thinking, which has no published bound. */
 const NANO_BANANA: PublishedPrice = {
   rows: [
@@ -75,6 +80,18 @@ const NANO_BANANA: PublishedPrice = {
     { of: "image", usd: 0.0636 },
     { of: "input_image", usd: 0.00168 },
     { of: "prompt_character", usd: 0.0000015 },
+  ],
+};
+
+/** fal's prices are Google's divided by 0.85. The bound has 4,000 tokens of text for thinking. */
+const NANO_BANANA_AT_FAL: PublishedPrice = {
+  ...by("resolution", { "2K": 0.0593, "4K": 0.134 }, 0.04),
+  most: [
+    { of: "image", when: { resolution: "2K" }, usd: 0.0946 },
+    { of: "image", when: { resolution: "4K" }, usd: 0.1693 },
+    { of: "image", usd: 0.0753 },
+    { of: "input_image", usd: 0.00198 },
+    { of: "prompt_character", usd: 0.0000018 },
   ],
 };
 
@@ -114,6 +131,17 @@ const PUBLISHED: Readonly<Record<string, readonly PriceList[]>> = {
         "fal-ai/object-removal": perImage(0.024),
         // The source is billed too, with at least three megapixels.
         "fal-ai/flux-pro/v1/erase": erase([{ of: "input_megapixel", usd: 0.004 }], 0.098),
+      },
+    },
+    {
+      ...{ as_of: "2026-10-20", source: "https://fal.ai/learn/tools/nano-banana-api", confidence: "official" },
+      prices: { "google/nano-banana-2.1": NANO_BANANA_AT_FAL, "google/nano-banana-2.1/edit": NANO_BANANA_AT_FAL },
+    },
+    {
+      ...{ as_of: "2026-11-18", source: "https://fal.ai/models, page of the model", confidence: "third_party" },
+      prices: {
+        "openai/gpt-image-2.5/flare/text-to-image": GPT_IMAGE_AT_FAL,
+        "openai/gpt-image-2.5/flare/edit": GPT_IMAGE_AT_FAL,
       },
     },
     {
@@ -264,13 +292,23 @@ const PUBLISHED: Readonly<Record<string, readonly PriceList[]>> = {
       confidence: "third_party",
       prices: {
         "flux-kontext-apps/multi-image-kontext-max": perImage(0.08),
+        // At high quality, which is sent. Size and source images don't count.
+        "openai/gpt-image-2.5-flare": perImage(0.128),
+        "openai/gpt-image-2": perImage(0.128),
         // At high quality, which `auto` counts as. Size and source images don't count.
         "openai/gpt-image-1.5": perImage(0.136),
         "ideogram-ai/ideogram-character": bySpeed(0.1, 0.15, 0.2),
         "luma/reframe-image": by("model", { "photon-1": 0.03 }, 0.01),
         "bria/eraser": perImage(0.04),
         "kwaivgi/kling-v2.1": perSecond(0.05),
+        // In the mode `standard` and without sound, which are sent.
+        "kwaivgi/kling-v3-video": perSecond(0.168),
       },
+    },
+    {
+      ...{ as_of: "2026-10-08", source: "a public table of Replicate's prices", confidence: "third_party" },
+      // At 4K, Google's own tokens: no source has that price.
+      prices: { "google/nano-banana-2.1": by("resolution", { "2K": 0.0504, "4K": 0.1134 }, 0.0336) },
     },
     {
       ...{ as_of: "2025-12-01", source: "a public list of Replicate's models", confidence: "third_party" },

@@ -28,7 +28,8 @@ describe("every offer", () => {
     else expect((await bytesOf(done.outputs[0])).length).toBeGreaterThan(50);
   });
 
-  it.each(named)("%s is the only one for its jobs, except for failover offers", (_, offer) => {
+  const selectable = named.filter(([, { lifecycle }]) => lifecycle?.state !== "retired");
+  it.each(selectable)("%s is the only one for its jobs, except for failover offers", (_, offer) => {
     const job = createSampleJob(offer);
     const able = fal.offers.filter(
       (each) => each.model === offer.model && canServe(each, job) && each.preference === offer.preference,

@@ -41,10 +41,13 @@ export const NAMED_MODELS: readonly NamedModel[] = [
   {
     name: "GPT Image 2.5 Flare",
     vendor: "OpenAI",
-    paths: ["openai:gpt-image-2.5-flare", "runway:gpt_image_2_5_flare"],
+    paths: [
+      ...["openai:gpt-image-2.5-flare", "runway:gpt_image_2_5_flare", "replicate:openai/gpt-image-2.5-flare"],
+      ...["fal:openai/gpt-image-2.5/flare/text-to-image", "fal:openai/gpt-image-2.5/flare/edit"],
+    ],
   },
   { name: "GPT Image 2.5 Sunburst", vendor: "OpenAI", paths: ["openai:gpt-image-2.5-sunburst"] },
-  { name: "GPT Image 2", vendor: "OpenAI", paths: ["runway:gpt_image_2"] },
+  { name: "GPT Image 2", vendor: "OpenAI", paths: ["runway:gpt_image_2", "replicate:openai/gpt-image-2"] },
   {
     name: "GPT Image 1.5",
     vendor: "OpenAI",
@@ -59,7 +62,14 @@ export const NAMED_MODELS: readonly NamedModel[] = [
     vendor: "Google",
     paths: ["fal:fal-ai/nano-banana-2", "fal:fal-ai/nano-banana-2/edit", "replicate:google/nano-banana-2"],
   },
-  { name: "Nano Banana 2.1", vendor: "Google", paths: ["gemini:gemini-nano-banana-2.1"] },
+  {
+    name: "Nano Banana 2.1",
+    vendor: "Google",
+    paths: [
+      ...["gemini:gemini-nano-banana-2.1", "replicate:google/nano-banana-2.1"],
+      ...["fal:google/nano-banana-2.1", "fal:google/nano-banana-2.1/edit"],
+    ],
+  },
   { name: "Imagen 4", vendor: "Google", paths: ["fal:fal-ai/imagen4/preview", "replicate:google/imagen-4"] },
   { name: "Veo 3.1", vendor: "Google", paths: ["runway:veo3.1"] },
   { name: "Veo 3.1 Fast", vendor: "Google", paths: ["runway:veo3.1_fast"] },
@@ -82,6 +92,7 @@ export const NAMED_MODELS: readonly NamedModel[] = [
     paths: ["comfyui:qwen-image-edit", "fal:fal-ai/qwen-image-edit-lora", "replicate:qwen/qwen-image-edit-plus"],
   },
   { name: "Qwen Image", vendor: "Alibaba", paths: ["fal:fal-ai/qwen-image"] },
+  { name: "Kling 3", vendor: "Kuaishou", paths: ["replicate:kwaivgi/kling-v3-video"] },
   { name: "Kling 2.1", vendor: "Kuaishou", paths: ["replicate:kwaivgi/kling-v2.1"] },
   {
     name: "Ideogram 3",

@@ -61,6 +61,8 @@ type RowFields<Name extends ParameterName> = Partial<Record<Exclude<Name, FormPa
   mask?: MaskField;
   size?: SizeField;
   loras?: LoraField;
+  /** The name of the nearest size, for offers with `resolutions` in their limits. */
+  resolution?: ValueField;
 };
 type RowOf<T extends Task> = Omit<OfferSpec, "task" | "parameters" | "body" | "supports" | "recovery" | "limits"> & {
   task: T;

@@ -103,8 +103,12 @@ describe("a request", () => {
     expect(lastInput()).toEqual({ prompt: "make it night", input_image: inline, output_format: "png" });
     await submit(offerOf("flux-kontext-apps/multi-image-kontext-max"), { images: [a, b], seed: 3 });
     expect(lastInput()).toMatchObject({ input_image_1: inline, input_image_2: inline, seed: 3 });
-    await submit(offerOf("google/nano-banana-2", "image.edit"), { images: [a, b] });
+    await submit(offerOf("google/nano-banana-2.1", "image.edit"), { images: [a, b] });
     expect(lastInput()).toMatchObject({ image_input: [inline, inline] });
+    await submit(offerOf("google/nano-banana-2.1"), { images: undefined, width: 4096, height: 4096 });
+    expect(lastInput()).toMatchObject({ aspect_ratio: "1:1", resolution: "4K" });
+    await submit(offerOf("openai/gpt-image-2.5-flare", "image.edit"), { images: [a, b] });
+    expect(lastInput()).toMatchObject({ input_images: [inline, inline], quality: "high" });
     await submit(offerOf("openai/gpt-image-1.5", "image.edit"), { images: [a, b], count: 2 });
     expect(lastInput()).toMatchObject({ input_images: [inline, inline], number_of_images: 2 });
     const options = { tags: ["hero", "sea"], resolution: "720p" };
@@ -119,6 +123,12 @@ describe("a request", () => {
     expect(lastInput()).toMatchObject({ image: inline, model: "photon-1", grid_position_x: 12, y_end: 300 });
     await submit(offerOf("google/upscaler"), { options: { factor: 4 } });
     expect(lastInput()).toEqual({ image: inline, upscale_factor: "x4" });
+    const video = { prompt: undefined, aspect_ratio: "9:16", options: { duration: 30, fps: 24 } };
+    await submit(offerOf("kwaivgi/kling-v3-video"), video);
+    const silent = { prompt: "", duration: 15, mode: "standard", generate_audio: false };
+    expect(lastInput()).toEqual({ ...silent, start_image: inline });
+    await submit(offerOf("kwaivgi/kling-v3-video"), { ...video, images: undefined });
+    expect(lastInput()).toEqual({ ...silent, aspect_ratio: "9:16" });
     await submit(offerOf("kwaivgi/kling-v2.1"), { prompt: undefined, options: { duration: 10, fps: 24 } });
     expect(lastInput()).toEqual({ prompt: "", start_image: inline, duration: 10 });
   });
@@ -179,7 +189,7 @@ describe("image transfer", () => {
 
   it("shares the inline limit between several images", async () => {
     const medium = createAsset("medium", async () => (await noise.bytes()).subarray(0, 200 * 1024));
-    await submit(offerOf("google/nano-banana-2", "image.edit"), { images: [medium, createImageAsset("small")] });
+    await submit(offerOf("google/nano-banana-2.1", "image.edit"), { images: [medium, createImageAsset("small")] });
     expect(lastInput().image_input).toEqual([expect.stringMatching(/^http/), expect.stringMatching(/^data:/)]);
   });
 

@@ -18,16 +18,21 @@ describe("a name means", () => {
   });
 
   it("the offers of a model, by the name that people know or its ID", () => {
-    expect(pathsOf("GPT Image 2.5 Flare")).toEqual(["openai:gpt-image-2.5-flare"]);
-    expect(pathsOf("gpt-image-2.5-flare")).toEqual(["openai:gpt-image-2.5-flare"]);
-    expect(pathsOf("Nano Banana 2").toSorted()).toEqual([
-      ...["fal:fal-ai/nano-banana-2", "fal:fal-ai/nano-banana-2/edit", "replicate:google/nano-banana-2"],
+    const flare = [
+      ...["openai:gpt-image-2.5-flare", "fal:openai/gpt-image-2.5/flare/text-to-image"],
+      ...["fal:openai/gpt-image-2.5/flare/edit", "replicate:openai/gpt-image-2.5-flare"],
+    ];
+    expect(pathsOf("GPT Image 2.5 Flare")).toEqual(flare);
+    expect(pathsOf("gpt-image-2.5-flare")).toEqual(flare);
+    expect(pathsOf("Nano Banana 2.1")).toEqual([
+      ...["gemini:gemini-nano-banana-2.1", "fal:google/nano-banana-2.1", "fal:google/nano-banana-2.1/edit"],
+      "replicate:google/nano-banana-2.1",
     ]);
   });
 
   it("one path of one provider", () => {
     expect(pathsOf("fal:fal-ai/flux/dev")).toEqual(["fal:fal-ai/flux/dev"]);
-    expect(pathsOf("replicate:google/nano-banana-2")).toEqual(["replicate:google/nano-banana-2"]);
+    expect(pathsOf("replicate:google/nano-banana-2.1")).toEqual(["replicate:google/nano-banana-2.1"]);
   });
 
   it("what the operator added under it, before any other meaning", () => {
@@ -58,14 +63,30 @@ describe("a name that means nothing here", () => {
     expect(problem("flux-def")).toBe(
       "There is no model flux-def here. Nearest names: flux-dev, flux.1-dev, vendora. See catalogue.get.",
     );
-    expect(problem("banana")).toContain("Nearest names: nanobanana, nano-banana-2");
+    expect(problem("banana")).toContain("Nearest names: nanobanana, nano-banana-2.1");
     expect(problem("x".repeat(150))).toContain(`There is no model ${"x".repeat(80)}… here.`);
   });
 
   it("is explained if the model does something else", () => {
-    expect(problem("nano-banana-2", "video.generate")).toMatch(
-      /^nano-banana-2 does not do video.generate. Nearest names: /,
+    expect(problem("nano-banana-2.1", "video.generate")).toMatch(
+      /^nano-banana-2.1 does not do video.generate. Nearest names: /,
     );
+  });
+
+  it.each([
+    ["fal:fal-ai/imagen4/preview", "2026-08-17", "fal:google/nano-banana-2.1"],
+    ["imagen-4", "2026-08-17", "fal:google/nano-banana-2.1"],
+    ["Nano Banana 2", "2026-10-29", "fal:google/nano-banana-2.1"],
+  ])("is explained if the model %s has ended, with the day and the successor", (name, day, successor) => {
+    expect(problem(name)).toBe(`${name} ended on ${day}. Use ${successor}.`);
+    expect(pathsOf(successor)).toEqual([successor]);
+  });
+
+  it("is no mistake of the caller if the interface has the name and only its offers have ended", () => {
+    const fal = providers.find(({ id }) => id === "fal")!;
+    const offers = fal.offers.filter(({ upstreamModel }) => upstreamModel === "fal-ai/imagen4/preview");
+    const enabled = [{ provider: { ...fal, offers }, env: {} }];
+    expect(findNameProblem(enabled, { task: "image.generate", model: "vendorb-imagen4" })).toBeUndefined();
   });
 
   it("is no mistake of the caller if only a provider without a key has it", () => {

@@ -107,12 +107,22 @@ export const describeModels = (enabled: readonly EnabledProvider[]): ModelFacts 
  * enabled provider has the model: that is no mistake of the caller.
  */
 export function findNameProblem(enabled: readonly EnabledProvider[], { task, model }: ModelOfTask): string | undefined {
-  if (findOffers(enabled, { task, model }).length > 0) return undefined;
+  const found = findOffers(enabled, { task, model });
+  const [ended] = found;
+  if (ended && !builtInModels.includes(model) && !found.some(isUsable)) return explainEnd(model, ended);
+  if (ended) return undefined;
   const names = listNames(enabled, task);
   const isForOtherTask = listTasks(enabled, model).length > 0;
   if (isForOtherTask) return `${model} does not do ${task}.${suggest(model, names)}`;
   if (builtInModels.includes(model) || isNameOfDisabled(enabled, model)) return undefined;
   return `There is no model ${shorten(model)} here.${suggest(model, names)}`;
+}
+
+/** The model has ended, or the operator has retired its offers. */
+function explainEnd(model: string, { enabledProvider, offer: { lifecycle } }: ResolvedOffer): string {
+  const { since, successor } = lifecycle ?? {};
+  const day = since === undefined ? "" : ` on ${since}`;
+  return `${model} ended${day}.${successor === undefined ? "" : ` Use ${enabledProvider.provider.id}:${successor}.`}`;
 }
 
 const MAX_SHOWN = 80;

@@ -177,8 +177,11 @@ const replicate: Contract[] = [
 ];
 
 const falQueue = typeIn("src/types/common.d.ts");
-/** fal documents this endpoint, and its package does not have it. */
-const UNLISTED = ["fal-ai/flux-pro/v1/erase"];
+/** fal documents these endpoints, and its package does not have them. */
+const UNLISTED = [
+  ...["fal-ai/flux-pro/v1/erase", "google/nano-banana-2.1", "google/nano-banana-2.1/edit"],
+  ...["openai/gpt-image-2.5/flare/text-to-image", "openai/gpt-image-2.5/flare/edit"],
+];
 const falEndpoint =
   (side: "input" | "output") =>
   (read: ReadType, { endpoint = "" }: Record<string, string>) =>

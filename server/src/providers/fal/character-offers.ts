@@ -4,7 +4,7 @@ import { adaptedBy, declareParameters, onlyWith, replacing } from "../parameter-
 import type { Asset } from "../provider.ts";
 import type { OfferSpec } from "../with-published-prices.ts";
 import { deferredImage, deferredImages, deferredInvertedMask } from "./deferred-values.ts";
-import { commonFields, falOffer, hasImages, hasNoImages, option } from "./fields.ts";
+import { falOffer, hasImages, hasNoImages, option } from "./fields.ts";
 import { NANO_RATIOS } from "./rows.ts";
 
 const PRESETS: Record<string, string> = {
@@ -119,8 +119,8 @@ function untagged(job: Job<Asset>): string {
 }
 
 const referenced = (job: Job<Asset>) => ({
-  ...commonFields(job),
   prompt: untagged(job),
+  output_format: "png",
   aspect_ratio: job.aspect_ratio,
   resolution: option(job, "resolution"),
 });
@@ -129,8 +129,8 @@ const REFERENCE = { task: "image.reference", model: "reference-default", prefere
 const references = [
   falOffer({
     ...REFERENCE,
-    upstreamModel: "fal-ai/nano-banana-2/edit",
-    limits: { ratios: NANO_RATIOS, count: 4, images: 14, mask: false },
+    upstreamModel: "google/nano-banana-2.1/edit",
+    limits: { ratios: NANO_RATIOS, count: 1, images: 14, mask: false },
     parameters: declareParameters("image.reference", {
       honours: ["prompt", "images", "tags", "aspect_ratio"],
       adapts: { resolution: RESOLUTIONS },
@@ -140,8 +140,8 @@ const references = [
   }),
   falOffer({
     ...REFERENCE,
-    upstreamModel: "fal-ai/nano-banana-2",
-    limits: { ratios: NANO_RATIOS, count: 4, mask: false },
+    upstreamModel: "google/nano-banana-2.1",
+    limits: { ratios: NANO_RATIOS, count: 1, mask: false },
     parameters: declareParameters("image.reference", {
       honours: ["prompt", "aspect_ratio"],
       adapts: { resolution: RESOLUTIONS },

@@ -1,4 +1,4 @@
-// Common parts of fal's offers that are code: their default, conditions on jobs, and fields that several of them share.
+// Common parts of fal's offers that are code: their default and conditions on jobs.
 import type { Job } from "../../contract/operation.ts";
 import type { JsonObject } from "../../contract/schemas/run.ts";
 import type { Asset, Offer } from "../provider.ts";
@@ -17,11 +17,3 @@ export const hasImages = (job: SupportedJob) => imageCount(job) > 0;
 export const hasNoImages = (job: SupportedJob) => imageCount(job) === 0;
 
 export const option = ({ options = {} }: Job<Asset>, name: string): unknown => options[name];
-
-/** Fields with the same names at nearly all endpoints. The default format of most is JPEG. */
-export const commonFields = ({ prompt, count, seed }: Job<Asset>) => ({
-  prompt,
-  num_images: count,
-  seed,
-  output_format: "png",
-});

@@ -65,9 +65,19 @@ describe("a request to fal", () => {
       { prompt, image_size: "1536x1024", output_format: "png" },
     ],
     [
-      "fal-ai/nano-banana-2",
+      "openai/gpt-image-2.5/flare/text-to-image",
+      { prompt, width: 1920, height: 1080, count: 2, seed: 7 },
+      { prompt, image_size: { width: 1920, height: 1088 }, num_images: 2, quality: "high", output_format: "png" },
+    ],
+    [
+      "google/nano-banana-2.1",
       { prompt, aspect_ratio: "21:9", seed: 0 },
       { prompt, aspect_ratio: "21:9", seed: 0, output_format: "png" },
+    ],
+    [
+      "google/nano-banana-2.1",
+      { prompt, width: 2048, height: 2048 },
+      { prompt, aspect_ratio: "1:1", resolution: "2K", output_format: "png" },
     ],
     [
       "fal-ai/wan/v2.2-a14b/text-to-image/lora",
@@ -156,7 +166,7 @@ describe("a request to fal", () => {
   });
 
   it("names tagged images by their position", async () => {
-    const offer = findFalOffer("fal-ai/nano-banana-2/edit", "image.reference");
+    const offer = findFalOffer("google/nano-banana-2.1/edit", "image.reference");
     const images = [createImageAsset("a"), createImageAsset("b")];
     const job = { prompt: "@hero meets @hero_2", images, options: { tags: ["hero", "hero_2"], resolution: "1080p" } };
     await submitTo(offer, job);
@@ -192,6 +202,7 @@ describe("a mask", () => {
     "fal-ai/bria/eraser",
     "fal-ai/ideogram/character/edit",
     "fal-ai/gpt-image-1.5/edit",
+    "openai/gpt-image-2.5/flare/edit",
   ])("changes the white side, with %s", async (upstreamModel) => {
     const offer = fal.offers.find((each) => each.upstreamModel === upstreamModel && each.limits?.mask !== false)!;
     const mask = createMaskAsset();

@@ -8,8 +8,8 @@ import type { Asset, Offer, RowNotation } from "../provider.ts";
 import { withPublishedPrices } from "../with-published-prices.ts";
 import { characterOffers } from "./character-offers.ts";
 import { deferredImage, deferredImages, lora, setting } from "./deferred-values.ts";
-import { commonFields, FAL_RECOVERY, falOffer, hasImages, option } from "./fields.ts";
-import { falRows, NANO_RATIOS } from "./rows.ts";
+import { FAL_RECOVERY, falOffer, hasImages, option } from "./fields.ts";
+import { falRows, NANO_RATIOS, NANO_RESOLUTIONS } from "./rows.ts";
 
 const wantsSeveral = (options: Job["options"]) => options?.multiple === true;
 const MAX_MASKS = 10;
@@ -47,16 +47,19 @@ const imageOffers = [
   falOffer({
     task: "image.edit",
     model: "gemini-2.5",
-    upstreamModel: "fal-ai/nano-banana-2/edit",
+    upstreamModel: "google/nano-banana-2.1/edit",
     preference: 50,
     equivalence: "nano-banana",
-    limits: { ratios: NANO_RATIOS, count: 4, images: 13, mask: true },
+    limits: { ratios: NANO_RATIOS, resolutions: NANO_RESOLUTIONS, count: 1, images: 13, mask: true },
     parameters: declareParameters("image.edit", {
       honours: ["prompt", "images", "mask", "aspect_ratio", "seed", "count"],
     }),
     body: (job) => ({
-      ...commonFields(job),
+      prompt: job.prompt,
+      seed: job.seed,
       aspect_ratio: job.aspect_ratio,
+      resolution: option(job, "resolution"),
+      output_format: "png",
       ...(job.mask && { prompt: `${job.prompt}\n${MASK_INSTRUCTION}` }),
       image_urls: deferredImages([...maskedFirst(job), ...(job.mask ? [job.mask] : [])]),
     }),

@@ -5,10 +5,13 @@ import type { OfferRow } from "../offer-row.ts";
 
 const KONTEXT_MAX = "fal-ai/flux-pro/kontext/max";
 const KONTEXT_RATIOS = ["21:9", "16:9", "4:3", "3:2", "1:1", "2:3", "3:4", "9:16", "9:21"];
-const GPT_SIZES = ["1024x1024", "1536x1024", "1024x1536"];
+const GPT_SIDES = { most: 3840, step: 16, leastPixels: 655_360, mostPixels: 8_294_400, mostRatio: 3 };
+const GPT_15_SIZES = ["1024x1024", "1536x1024", "1024x1536"];
 export const NANO_RATIOS = [
   ...["21:9", "16:9", "3:2", "4:3", "5:4", "1:1", "4:5", "3:4", "2:3", "9:16", "4:1", "1:4", "8:1", "1:8"],
 ];
+/** The model takes a name and an aspect ratio instead of a size. */
+export const NANO_RESOLUTIONS = { "1K": 1024 * 1024, "2K": 2048 * 2048, "4K": 4096 * 4096 };
 const IMAGEN_RATIOS = ["1:1", "16:9", "9:16", "4:3", "3:4"];
 const REFRAME_RATIOS = ["1:1", "16:9", "9:16", "4:3", "3:4", "21:9", "9:21"];
 
@@ -94,34 +97,55 @@ const kontext: OfferRow[] = [
   { ...KONTEXT_EDIT, model: "edit-default", preference: 50, equivalence: undefined },
 ];
 
+/** `quality` is high unless it is sent; it is, so that the price does not depend on fal's default. */
 const GPT = {
   task: "image.generate",
   model: "vendora",
   preference: 50,
   equivalence: "gpt-image",
-  limits: { sizes: GPT_SIZES, count: 4 },
+  limits: { sides: GPT_SIDES, images: 16, count: 4, prompt: 32_000 },
+  constants: { ...constants, quality: "high" },
+} as const;
+/** Another model, so it never takes over a job of the one above. */
+const GPT_15 = {
+  ...GPT,
+  preference: 60,
+  equivalence: "gpt-image-1.5",
+  limits: { sizes: GPT_15_SIZES, count: 4 },
+  lifecycle: { state: "deprecated", successor: "openai/gpt-image-2.5/flare/text-to-image" },
   constants,
 } as const;
-/** The model has no seed. */
-const GPT_FIELDS = { prompt: "prompt", count: "num_images", size: { field: "image_size", as: "text" } } as const;
+/** The models have no seed. */
+const GPT_FIELDS = { prompt: "prompt", count: "num_images", ...SIZED } as const;
+const GPT_15_FIELDS = { ...GPT_FIELDS, size: { field: "image_size", as: "text" } } as const;
+const GPT_IMAGES = { field: "image_urls[]", maskedFirst: true } as const;
 
 const gpt: OfferRow[] = [
-  { ...GPT, upstreamModel: "fal-ai/gpt-image-1.5", fields: GPT_FIELDS },
+  { ...GPT, upstreamModel: "openai/gpt-image-2.5/flare/text-to-image", fields: GPT_FIELDS },
   {
     ...GPT,
-    upstreamModel: "fal-ai/gpt-image-1.5/edit",
+    upstreamModel: "openai/gpt-image-2.5/flare/edit",
     fields: { ...GPT_FIELDS, images: "image_urls[]" },
     leastImages: 1,
   },
   {
     ...GPT,
     task: "image.edit",
+    upstreamModel: "openai/gpt-image-2.5/flare/edit",
+    fields: { ...GPT_FIELDS, images: GPT_IMAGES, mask: { field: "mask_url", form: "transparent" } },
+  },
+  { ...GPT_15, upstreamModel: "fal-ai/gpt-image-1.5", fields: GPT_15_FIELDS },
+  {
+    ...GPT_15,
     upstreamModel: "fal-ai/gpt-image-1.5/edit",
-    fields: {
-      ...GPT_FIELDS,
-      images: { field: "image_urls[]", maskedFirst: true },
-      mask: { field: "mask_image_url", form: "transparent" },
-    },
+    fields: { ...GPT_15_FIELDS, images: "image_urls[]" },
+    leastImages: 1,
+  },
+  {
+    ...GPT_15,
+    task: "image.edit",
+    upstreamModel: "fal-ai/gpt-image-1.5/edit",
+    fields: { ...GPT_15_FIELDS, images: GPT_IMAGES, mask: { field: "mask_image_url", form: "transparent" } },
   },
 ];
 
@@ -129,37 +153,63 @@ const NANO = {
   task: "image.generate",
   preference: 50,
   equivalence: "nano-banana",
-  limits: { ratios: NANO_RATIOS, count: 4 },
+  limits: { ratios: NANO_RATIOS, resolutions: NANO_RESOLUTIONS, count: 1 },
   constants,
 } as const;
 const NANO_EDIT = {
   ...NANO,
-  upstreamModel: "fal-ai/nano-banana-2/edit",
+  upstreamModel: "google/nano-banana-2.1/edit",
   limits: { ...NANO.limits, images: 14 },
 } as const;
-const WITH_IMAGES = { ...SHAPED, images: "image_urls[]" } as const;
+const NANO_FIELDS = {
+  prompt: "prompt",
+  seed: "seed",
+  aspect_ratio: "aspect_ratio",
+  resolution: "resolution",
+} as const;
+const WITH_IMAGES = { ...NANO_FIELDS, images: "image_urls[]" } as const;
 /** A reference image of Imagen is a style reference. */
 const STYLED = {
   ...WITH_IMAGES,
   prompt: { field: "prompt", suffix: "\nIn the style of the reference image." },
 } as const;
 
+/** Google ended these models. Their offers are left for jobs of the past, and name the successor. */
+const ENDED = { preference: 60, limits: { ratios: NANO_RATIOS, count: 4 }, constants } as const;
+const NANO_2_ENDED = { state: "retired", since: "2026-10-29", successor: "google/nano-banana-2.1" } as const;
+
 const nano: OfferRow[] = [
   ...["nanobanana", "gemini-2.5", "vendorb-imagen4"].flatMap((model): OfferRow[] => [
-    { ...NANO, model, upstreamModel: "fal-ai/nano-banana-2", fields: SHAPED },
+    { ...NANO, model, upstreamModel: "google/nano-banana-2.1", fields: NANO_FIELDS },
     { ...NANO_EDIT, model, fields: model === "vendorb-imagen4" ? STYLED : WITH_IMAGES, leastImages: 1 },
   ]),
+  { ...NANO_EDIT, task: "image.edit", model: "nanobanana", fields: WITH_IMAGES },
   {
-    ...NANO,
+    ...ENDED,
+    task: "image.generate",
+    model: "nanobanana",
+    upstreamModel: "fal-ai/nano-banana-2",
+    lifecycle: NANO_2_ENDED,
+    fields: SHAPED,
+  },
+  {
+    ...ENDED,
+    task: "image.edit",
+    model: "nanobanana",
+    upstreamModel: "fal-ai/nano-banana-2/edit",
+    lifecycle: { ...NANO_2_ENDED, successor: "google/nano-banana-2.1/edit" },
+    limits: { ...ENDED.limits, images: 14 },
+    fields: { ...SHAPED, images: "image_urls[]" },
+  },
+  {
+    ...ENDED,
+    task: "image.generate",
     model: "vendorb-imagen4",
     upstreamModel: "fal-ai/imagen4/preview",
-    preference: 60,
-    equivalence: undefined,
-    lifecycle: { state: "deprecated", successor: "fal-ai/nano-banana-2" },
+    lifecycle: { state: "retired", since: "2026-08-17", successor: "google/nano-banana-2.1" },
     limits: { ratios: IMAGEN_RATIOS, count: 4 },
     fields: SHAPED,
   },
-  { ...NANO_EDIT, task: "image.edit", model: "nanobanana", fields: WITH_IMAGES },
 ];
 
 const SAMPLED = {

@@ -39,6 +39,9 @@ const imageOffer = (upstreamModel: string, sizes: OfferLimits, row: ImageOfferSp
   latency: "usual",
   synchronousSeconds: 300,
   limits: { ...IMAGE_LIMITS, ...sizes },
+  ...(upstreamModel === PREVIOUS_MODEL && {
+    lifecycle: { state: "deprecated", successor: CURRENT_MODEL },
+  }),
   parameters: row.task === "image.edit" ? EDIT : GENERATE,
 });
 const textOffer = (task: Task, equivalence: string, parameters: OfferParameters): OfferSpec => ({
@@ -53,17 +56,19 @@ const textOffer = (task: Task, equivalence: string, parameters: OfferParameters)
   equivalence,
 });
 
-const vendora = (task: Task, preference: number) => ({ task, model: "vendora", preference, equivalence: "gpt-image" });
+const vendora = (task: Task, preference: number, equivalence = "gpt-image") => ({
+  ...{ task, model: "vendora", preference, equivalence },
+});
 const CURRENT_MODEL = "gpt-image-2.5-flare";
 /** Made for edits; its tokens cost as much. */
 const EDITING_MODEL = "gpt-image-2.5-sunburst";
 const PREVIOUS_MODEL = "gpt-image-1.5";
 export const openaiOffers: Offer[] = withPublishedPrices("openai", [
   imageOffer(CURRENT_MODEL, ANY_SIZE, vendora("image.generate", 40)),
-  imageOffer(PREVIOUS_MODEL, THREE_SIZES, vendora("image.generate", 60)),
+  imageOffer(PREVIOUS_MODEL, THREE_SIZES, vendora("image.generate", 60, PREVIOUS_MODEL)),
   imageOffer(CURRENT_MODEL, ANY_SIZE, vendora("image.edit", 40)),
   imageOffer(EDITING_MODEL, ANY_SIZE, vendora("image.edit", 50)),
-  imageOffer(PREVIOUS_MODEL, THREE_SIZES, vendora("image.edit", 60)),
+  imageOffer(PREVIOUS_MODEL, THREE_SIZES, vendora("image.edit", 60, PREVIOUS_MODEL)),
   imageOffer(CURRENT_MODEL, ANY_SIZE, {
     task: "image.edit",
     model: "edit-default",

@@ -13,6 +13,7 @@ const BANANA_RATIOS = [
   ...["1:1", "2:3", "3:2", "3:4", "4:3", "4:5", "5:4", "9:16", "16:9", "21:9"],
   ...["1:4", "4:1", "1:8", "8:1"],
 ];
+const BANANA_RESOLUTIONS = { "1K": 1024 * 1024, "2K": 2048 * 2048, "4K": 4096 * 4096 };
 const CHARACTER_RATIOS = [
   ...["1:1", "16:9", "9:16", "4:3", "3:4", "3:2", "2:3", "16:10", "10:16", "5:4", "4:5", "2:1", "1:2", "3:1", "1:3"],
 ];
@@ -34,21 +35,40 @@ const KONTEXT = {
 } as const;
 const GPT = {
   model: "vendora",
-  upstreamModel: "openai/gpt-image-1.5",
+  upstreamModel: "openai/gpt-image-2.5-flare",
   preference: 60,
   equivalence: "gpt-image",
   latency: "slow",
-  limits: { ratios: ["1:1", "3:2", "2:3"], images: 16, count: 10 },
-  fields: { ...SHAPED, count: "number_of_images", images: "input_images[]" },
+  limits: { ratios: ["1:1", "3:2", "2:3"], images: 16, count: 1 },
+  fields: { ...SHAPED, images: "input_images[]" },
+  constants: { ...constants, quality: "high" },
+} as const;
+/** Other models, so they never take over a job of the one above. */
+const GPT_2 = { ...GPT, upstreamModel: "openai/gpt-image-2", preference: 70, equivalence: "gpt-image-2" } as const;
+const GPT_15 = {
+  ...GPT,
+  upstreamModel: "openai/gpt-image-1.5",
+  equivalence: "gpt-image-1.5",
+  lifecycle: { state: "deprecated", successor: "openai/gpt-image-2.5-flare" },
+  limits: { ...GPT.limits, count: 10 },
+  fields: { ...GPT.fields, count: "number_of_images" },
   constants,
 } as const;
 const BANANA = {
-  upstreamModel: "google/nano-banana-2",
+  upstreamModel: "google/nano-banana-2.1",
   preference: 60,
   equivalence: "nano-banana",
-  limits: { ratios: BANANA_RATIOS, images: 14, count: 1 },
-  fields: { ...SHAPED, images: "image_input[]" },
+  limits: { ratios: BANANA_RATIOS, resolutions: BANANA_RESOLUTIONS, images: 14, count: 1 },
+  fields: { ...SHAPED, resolution: "resolution", images: "image_input[]" },
   constants,
+} as const;
+/** Google ended the model. The offers are left for jobs of the past, and name the successor. */
+const BANANA_2 = {
+  ...BANANA,
+  model: "nanobanana",
+  upstreamModel: "google/nano-banana-2",
+  equivalence: undefined,
+  lifecycle: { state: "retired", since: "2026-10-29", successor: "google/nano-banana-2.1" },
 } as const;
 const REFRAME = {
   task: "image.reframe",
@@ -80,18 +100,23 @@ const rows: OfferRow[] = [
     model: "vendorb-imagen4",
     upstreamModel: "google/imagen-4",
     preference: 60,
-    equivalence: "nano-banana",
-    lifecycle: { state: "deprecated", successor: "google/nano-banana-2" },
+    lifecycle: { state: "retired", since: "2026-08-17", successor: "google/nano-banana-2.1" },
     limits: { ratios: ["1:1", "16:9", "9:16", "4:3", "3:4"], count: 1 },
     fields: SHAPED,
     constants,
   },
   { ...GPT, task: "image.generate" },
   { ...GPT, task: "image.edit" },
+  { ...GPT_2, task: "image.generate" },
+  { ...GPT_2, task: "image.edit" },
+  { ...GPT_15, task: "image.generate" },
+  { ...GPT_15, task: "image.edit" },
   { ...BANANA, task: "image.generate", model: "nanobanana" },
   { ...BANANA, task: "image.edit", model: "nanobanana" },
   { ...BANANA, task: "image.generate", model: "gemini-2.5" },
   { ...BANANA, task: "image.edit", model: "gemini-2.5" },
+  { ...BANANA_2, task: "image.generate" },
+  { ...BANANA_2, task: "image.edit" },
   {
     task: "image.generate",
     model: "qwen-image-edit",
@@ -173,9 +198,28 @@ const rows: OfferRow[] = [
   {
     task: "video.generate",
     model: "video-default",
+    upstreamModel: "kwaivgi/kling-v3-video",
+    preference: 60,
+    latency: "slow",
+    limits: { ratios: ["16:9", "9:16", "1:1"], duration: { least: 3, most: 15 }, count: 1 },
+    fields: {
+      prompt: { field: "prompt", default: "" },
+      negative_prompt: "negative_prompt",
+      images: "start_image",
+      // A video has the shape of its first frame.
+      aspect_ratio: { field: "aspect_ratio", unless: "images" },
+      duration: "duration",
+    },
+    // 720p without sound: the price of this model depends on both.
+    constants: { mode: "standard", generate_audio: false },
+  },
+  {
+    task: "video.generate",
+    model: "video-default",
     upstreamModel: "kwaivgi/kling-v2.1",
     preference: 60,
     latency: "slow",
+    lifecycle: { state: "deprecated", successor: "kwaivgi/kling-v3-video" },
     limits: { durations: [5, 10], count: 1 },
     fields: {
       prompt: { field: "prompt", default: "" },

@@ -23,7 +23,9 @@ describe("a name of a model", () => {
           errors: [
             {
               ...{ path: "/model_type", code: "unknown_value" },
-              message: expect.stringMatching(/^There is no model nano-bananna-2 here\. Nearest names: nano-banana-2, /),
+              message: expect.stringMatching(
+                /^There is no model nano-bananna-2 here\. Nearest names: nano-banana-2\.1, /,
+              ),
             },
           ],
         },

@@ -22,6 +22,7 @@ const MASKS: Record<string, MaskConvention> = {
   "fal-ai/bria/eraser": "white",
   "fal-ai/ideogram/character/edit": "black",
   "fal-ai/gpt-image-1.5/edit": "transparent",
+  "openai/gpt-image-2.5/flare/edit": "transparent",
 };
 
 const text = (value: unknown) => (typeof value === "string" ? value : undefined);
@@ -121,9 +122,9 @@ async function images(endpoint: string, input: Input, dependencies: ResultDepend
 
 const ONE_IMAGE = ["fal-ai/bria/eraser", "fal-ai/wan/v2.2-a14b/text-to-image/lora"];
 /** The results of these models have nothing beside the images, or only a description or a seed. */
-const BARE = /^fal-ai\/(gpt-image|object-removal|luma-photon)/;
+const BARE = /^(openai\/gpt-image|fal-ai\/(gpt-image|object-removal|luma-photon))/;
 const SEEDED = /^fal-ai\/ideogram/;
-const DESCRIBED = /^fal-ai\/(nano-banana|imagen4)/;
+const DESCRIBED = /^(google\/nano-banana|fal-ai\/(nano-banana|imagen4))/;
 const MEASURED = /^fal-ai\/(flux|qwen)/;
 
 const sideOf = (image: Record<string, unknown>, names: string[]) =>

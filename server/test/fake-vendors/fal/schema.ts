@@ -6,8 +6,25 @@ import { dirname, join } from "node:path";
 
 type Complaint = { loc: string[]; msg: string; type: string };
 
-/** Newer than the map. */
+const SIZES = ["square_hd", "square", "portrait_4_3", "portrait_16_9", "landscape_4_3", "landscape_16_9", "auto"];
+const textField = (name: string, values: readonly string[]) =>
+  ` ${name}?: ${values.map((value) => JSON.stringify(value)).join(" | ")};\n`;
+const GPT_IMAGE =
+  ` prompt: string;\n image_size?: ImageSize | ${SIZES.map((size) => JSON.stringify(size)).join(" | ")};\n` +
+  ` num_images?: number;\n${textField("quality", ["auto", "low", "medium", "high", "xhigh", "max"])}` +
+  textField("background", ["auto", "transparent", "opaque"]) +
+  textField("output_format", ["jpeg", "png", "webp"]);
+const NANO_BANANA =
+  ` prompt: string;\n aspect_ratio?: string;\n seed?: number;\n num_images?: number;\n` +
+  textField("resolution", ["1K", "2K", "4K"]) +
+  textField("output_format", ["jpeg", "png", "webp"]);
+
+/** Newer than the map: as their pages describe them. */
 const EXTRA_ENDPOINTS: Record<string, string> = {
+  "openai/gpt-image-2.5/flare/text-to-image": `{\n${GPT_IMAGE}};`,
+  "openai/gpt-image-2.5/flare/edit": `{\n${GPT_IMAGE} image_urls: Array<string>;\n mask_url?: string;\n};`,
+  "google/nano-banana-2.1": `{\n${NANO_BANANA}};`,
+  "google/nano-banana-2.1/edit": `{\n${NANO_BANANA} image_urls: Array<string>;\n};`,
   "fal-ai/flux-pro/v1/erase":
     "{\n image_url: string | Blob | File;\n mask_url: string | Blob | File;\n dilate_pixels?: number;\n};",
 };

@@ -95,6 +95,19 @@ async function enlarged(input: Input, files: (field: string) => Promise<Uint8Arr
   ];
 }
 
+const gptImage = (...qualities: string[]): Model => ({
+  single: false,
+  input: z.strictObject({
+    prompt: z.string(),
+    aspect_ratio: ratio("1:1", "3:2", "2:3"),
+    input_images: z.array(file).max(16).optional(),
+    number_of_images: z.literal(1).optional(),
+    quality: z.enum(qualities).optional(),
+    output_format: z.enum(["png", "jpeg", "webp"]).optional(),
+  }),
+  make: several("number_of_images"),
+});
+
 export const REPLICATE_MODELS: Record<string, Model> = {
   "black-forest-labs/flux-dev": {
     single: false,
@@ -148,6 +161,17 @@ export const REPLICATE_MODELS: Record<string, Model> = {
     }),
     make: one,
   },
+  "google/nano-banana-2.1": {
+    single: true,
+    input: z.strictObject({
+      prompt: z.string(),
+      image_input: z.array(file).max(14).optional(),
+      aspect_ratio: ratio(...BANANA, "1:4", "4:1", "1:8", "8:1"),
+      resolution: z.enum(["1K", "2K", "4K"]).optional(),
+      output_format: z.enum(["png", "jpg"]).optional(),
+    }),
+    make: one,
+  },
   "google/nano-banana-2": {
     single: true,
     input: z.strictObject({
@@ -159,6 +183,8 @@ export const REPLICATE_MODELS: Record<string, Model> = {
     }),
     make: one,
   },
+  "openai/gpt-image-2.5-flare": gptImage("low", "medium", "high", "xhigh", "max", "auto"),
+  "openai/gpt-image-2": gptImage("low", "medium", "high", "auto"),
   "openai/gpt-image-1.5": {
     single: false,
     input: z.strictObject({
@@ -275,6 +301,19 @@ export const REPLICATE_MODELS: Record<string, Model> = {
       compression_quality: z.int().min(1).max(100).optional(),
     }),
     make: enlarged,
+  },
+  "kwaivgi/kling-v3-video": {
+    single: true,
+    input: z.strictObject({
+      prompt: z.string().max(2500),
+      negative_prompt: z.string().max(2500).optional(),
+      start_image: file.optional(),
+      mode: z.enum(["standard", "pro", "4k"]).optional(),
+      aspect_ratio: ratio("16:9", "9:16", "1:1"),
+      duration: z.int().min(3).max(15).optional(),
+      generate_audio: z.boolean().optional(),
+    }),
+    make: async () => [{ bytes: await createTestVideo(), mediaType: "video/mp4" }],
   },
   "kwaivgi/kling-v2.1": {
     single: true,
