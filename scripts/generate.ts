@@ -18,6 +18,7 @@ import { generateOpenApiFile } from "./generate/openapi-file.ts";
 import { generateParameterSupport } from "./generate/parameter-support.ts";
 import { generateProviderList } from "./generate/provider-list.ts";
 import { generateProviderOffers } from "./generate/provider-offers.ts";
+import { generatePublishedModels } from "./generate/published-models.ts";
 import { generateEnvExample, generateSettingsPage } from "./generate/settings.ts";
 import { generateFromDatabase } from "./generate/sql-statements.ts";
 import { generateThreatsPage } from "./generate/threats.ts";
@@ -37,6 +38,7 @@ const GENERATED_FILES: Record<string, string> = {
   "docs/reference/settings.md": generateSettingsPage(),
   "dev/src/generated/providers.json": providerList,
   "docs/reference/provider-offers.md": generateProviderOffers(),
+  "docs/reference/published-models.md": await generatePublishedModels(),
   "docs/reference/threats.md": generateThreatsPage(),
   "docs/reference/parameters.md": generateParameterSupport(),
   "docs/guide/alerts.md": generateAlertsPage(),
