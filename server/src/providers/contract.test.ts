@@ -7,7 +7,8 @@ import type { AddressInfo } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { fakeVendors } from "../../test/fake-vendors/all.ts";
 import type { FakeVendor, FakeVendorDefinition } from "../../test/fake-vendors/fake-vendor.ts";
-import { fakeGeminiInteractions } from "../../test/fake-vendors/gemini.ts";
+import { fakeGeminiInteractions, fakeVertexAi } from "../../test/fake-vendors/gemini.ts";
+import { fakeAzureOpenai } from "../../test/fake-vendors/openai.ts";
 import { createFakeProviderContext } from "../../test/fake-vendors/provider-context.ts";
 import { createSampleJob } from "../../test/fake-vendors/sample-jobs.ts";
 import { createManualClock } from "../../test/support/manual-clock.ts";
@@ -133,6 +134,8 @@ const IN_TURN = { concurrent: false };
 const VARIANTS: [name: string, kit: FakeVendorDefinition][] = [
   ...fakeVendors.map((kit): [string, FakeVendorDefinition] => [kit.id, kit]),
   ["gemini, interactions", fakeGeminiInteractions],
+  ["gemini, Vertex AI", fakeVertexAi],
+  ["openai, Azure", fakeAzureOpenai],
 ];
 
 describe.concurrent.each(VARIANTS)("%s", (variant, kit: FakeVendorDefinition) => {
@@ -140,7 +143,7 @@ describe.concurrent.each(VARIANTS)("%s", (variant, kit: FakeVendorDefinition) =>
   const provider = providers.find((each) => each.id === id)!;
   const lasting = { ...provider.offers[0]! } as Offer;
   /** Whether the response to a submission is only a ticket. */
-  const isPolled = lasting.synchronousSeconds === undefined || variant !== id;
+  const isPolled = lasting.synchronousSeconds === undefined || kit === fakeGeminiInteractions;
   let fakeVendor: FakeVendor;
   let receiver: CallbackReceiver;
   let sent: { url: string; words: string }[] = [];

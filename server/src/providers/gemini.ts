@@ -1,11 +1,12 @@
-// Google's Gemini API: one synchronous request. The 200 response has either the image or the reason why there is none.
+// Google's Gemini API, or Vertex AI: one synchronous request. The 200 response has either the image or the reason why
+// there is none.
 // A lost response cannot be looked up. With `GEMINI_IMAGES=interactions`, images are made in the background instead.
 import { z } from "zod";
 import type { Job } from "../contract/operation.ts";
 import { Fault } from "../faults/faults.ts";
 import type { ReportedUsage } from "../prices/price.ts";
 import { callProvider, contentRefused, jobFailed } from "./call-provider.ts";
-import { GeminiEnv, geminiApi } from "./gemini/api.ts";
+import { GeminiEnv, isVertex, openModels } from "./gemini/api.ts";
 import { cancelInteraction, parseInteractionEvent, pollInteraction, submitInteraction } from "./gemini/interactions.ts";
 import { geminiOffers } from "./gemini/offers.ts";
 import { promptFor } from "./gemini/prompt.ts";
@@ -39,11 +40,12 @@ const Content = z.object({
     )
     .nullish(),
 });
-const Models = z.object({ models: z.array(z.object({ name: z.string() })).default([]) });
+const Listed = z.array(z.object({ name: z.string() })).default([]);
+const Models = z.object({ models: Listed, publisherModels: Listed });
 
 /** Text takes seconds, so only images are requested in the background. */
-const isInBackground = ({ GEMINI_IMAGES }: GeminiEnv, { task }: Pick<Offer, "task">) =>
-  GEMINI_IMAGES === "interactions" && !isTextTask(task);
+const isInBackground = (env: GeminiEnv, { task }: Pick<Offer, "task">) =>
+  env.GEMINI_IMAGES === "interactions" && !isTextTask(task) && !isVertex(env);
 const isTextTask = (task: Offer["task"]) => task === "image.describe" || task === "prompt.enhance";
 
 export const gemini = defineProvider<GeminiEnv>({
@@ -79,10 +81,10 @@ export const gemini = defineProvider<GeminiEnv>({
   parseCallback: async (request) => parseInteractionEvent(request),
 
   async probe(offers, context) {
-    const { origin, ...way } = geminiApi(context.env);
-    const url = `${origin}/v1beta/models?pageSize=1000`;
-    const { models } = await callProvider(context, { origin, ...way, url, hasNoSideEffects: true, reply: Models });
-    const known = new Set(models.map(({ name }) => name.replace(/^models\//, "")));
+    const { origin, headers, classify, list } = await openModels(context);
+    const request = { origin, headers, classify, url: `${origin}${list}`, hasNoSideEffects: true };
+    const { models, publisherModels } = await callProvider(context, { ...request, reply: Models });
+    const known = new Set([...models, ...publisherModels].map(({ name }) => name.split("/").at(-1)!));
     const missing = [...new Set(offers.map(({ upstreamModel }) => upstreamModel))].filter(
       (upstreamModel) => !known.has(upstreamModel),
     );
@@ -149,10 +151,10 @@ function textUsage({ usageMetadata: usage }: GenerateReply): ReportedUsage | und
   };
 }
 
-function generate(offer: Offer, context: ProviderContext<GeminiEnv>, body: object) {
-  const { origin, ...way } = geminiApi(context.env);
-  const url = `${origin}/v1beta/models/${offer.upstreamModel}:generateContent`;
-  return callProvider(context, { origin, ...way, url, body, reply: Content });
+async function generate(offer: Offer, context: ProviderContext<GeminiEnv>, body: object) {
+  const { origin, headers, classify, models } = await openModels(context);
+  const url = `${origin}${models}/${offer.upstreamModel}:generateContent`;
+  return callProvider(context, { origin, headers, classify, url, body, reply: Content });
 }
 
 const inline = async (asset: Asset) => ({

@@ -1,5 +1,5 @@
-// OpenAI's Images API, or a compatible server: one synchronous request that returns the images. A lost response cannot
-// be looked up. Text tasks use the Responses API in the same way.
+// OpenAI's Images API, Azure OpenAI, or a compatible server: one synchronous request that returns the images. A lost
+// response cannot be looked up. Text tasks use the Responses API in the same way.
 import { z } from "zod";
 import type { Job } from "../contract/operation.ts";
 import { Fault } from "../faults/faults.ts";
@@ -15,17 +15,10 @@ import {
 } from "./call-provider.ts";
 import { convertImage } from "./convert-image.ts";
 import { buildInstruction, parseLanguageResult } from "./language/language-tasks.ts";
+import { isAzure, OpenAiEnv, openaiApi } from "./openai/api.ts";
 import { openaiOffers } from "./openai/offers.ts";
 import { nearestSizeTo, sizeOf } from "./openai/size.ts";
 import { type Asset, defineProvider, type Offer, type ProviderContext, type ProviderOutput } from "./provider.ts";
-
-const OpenAiEnv = z.object({
-  OPENAI_API_KEY: z.string().min(1).describe("API key of OpenAI or of a compatible server. Enables the provider"),
-  OPENAI_BASE_URL: z.url().default("https://api.openai.com/v1").describe("URL of the API, with its version"),
-  OPENAI_ORG_ID: z.string().optional().describe("Organization to bill, if the key belongs to several"),
-  OPENAI_PROJECT_ID: z.string().optional().describe("Project to bill, if the key belongs to several"),
-});
-type OpenAiEnv = z.output<typeof OpenAiEnv>;
 
 const TokenCount = z.number().min(0).nullish().catch(null);
 const ImagesReply = z.object({
@@ -65,16 +58,6 @@ const ErrorReply = z.object({
 });
 const Models = z.object({ data: z.array(z.object({ id: z.string() })) });
 
-const api = (env: OpenAiEnv) => {
-  const origin = env.OPENAI_BASE_URL.replace(/\/+$/, "");
-  const headers = {
-    authorization: `Bearer ${env.OPENAI_API_KEY}`,
-    ...(env.OPENAI_ORG_ID && { "openai-organization": env.OPENAI_ORG_ID }),
-    ...(env.OPENAI_PROJECT_ID && { "openai-project": env.OPENAI_PROJECT_ID }),
-  };
-  return { origin, headers, classify: classifyOpenAiError };
-};
-
 export const openai = defineProvider<OpenAiEnv>({
   id: "openai",
   profile: {
@@ -96,18 +79,19 @@ export const openai = defineProvider<OpenAiEnv>({
   },
 
   async probe(offers, context) {
-    const { origin, headers } = api(context.env);
+    const { origin, headers, urlOf } = openaiApi(context.env);
     const { data } = await callProvider(context, {
       origin,
       headers,
-      url: `${origin}/models`,
+      url: urlOf("/models"),
       hasNoSideEffects: true,
       reply: Models,
     });
+    const names = [...new Set(offers.map(({ upstreamModel }) => upstreamModel))];
+    // Azure lists the models that could be deployed; which ones are is no free request.
+    if (isAzure(context.env)) return { message: "The key works at Azure.", missing: [], unasked: names };
     const known = new Set(data.map(({ id }) => id));
-    const missing = [...new Set(offers.map(({ upstreamModel }) => upstreamModel))].filter(
-      (upstreamModel) => !known.has(upstreamModel),
-    );
+    const missing = names.filter((upstreamModel) => !known.has(upstreamModel));
     return { message: `The key works; it may use ${known.size} models.`, missing };
   },
 });
@@ -116,11 +100,11 @@ const REMOVAL_PROMPT =
   "Remove everything in the masked area and fill it with the background around it. Add no new object.";
 
 async function generateImages(job: Job<Asset>, offer: Offer, context: ProviderContext<OpenAiEnv>) {
-  const { origin, ...way } = api(context.env);
+  const { origin, headers, urlOf, modelOf } = openaiApi(context.env);
   const images = ordered(job);
   const masked = images[0] && job.mask ? readImageSize(await images[0].bytes()) : undefined;
   const fields = {
-    model: offer.upstreamModel,
+    model: modelOf(offer),
     prompt: job.task === "image.remove" ? REMOVAL_PROMPT : job.prompt,
     n: job.count,
     size: masked ? nearestSizeTo(masked, offer) : sizeOf(job),
@@ -130,9 +114,10 @@ async function generateImages(job: Job<Asset>, offer: Offer, context: ProviderCo
     job.mask && masked && (await convertImage(context, { name: "alpha-mask", size: masked }, await job.mask.bytes()));
   const request =
     images.length > 0
-      ? { url: `${origin}/images/edits`, body: await formOf(fields, images, mask) }
-      : { url: `${origin}/images/generations`, body: fields };
-  const response = await callProvider(context, { origin, ...way, ...request, reply: ImagesReply });
+      ? { url: urlOf("/images/edits", offer), body: await formOf(fields, images, mask) }
+      : { url: urlOf("/images/generations", offer), body: fields };
+  const classify = classifyOpenAiError;
+  const response = await callProvider(context, { origin, headers, classify, ...request, reply: ImagesReply });
   const outputs = response.data.flatMap((each) => outputOf(each, response.output_format ?? "png"));
   if (outputs.length === 0) throw jobFailed("a response without images");
   return { state: "done" as const, outputs, usage: imageUsage(response) };
@@ -182,18 +167,17 @@ function outputOf({ b64_json, url }: z.output<typeof ImagesReply>["data"][number
 }
 
 async function generateText(job: Job<Asset>, offer: Offer, context: ProviderContext<OpenAiEnv>) {
-  const { origin, ...way } = api(context.env);
+  const { origin, headers, urlOf, modelOf } = openaiApi(context.env);
   const { instruction, schema } = buildInstruction(job);
   const image = job.images?.[0];
   const content = image
     ? { type: "input_image", image_url: await dataUrl(image), detail: "auto" }
     : { type: "input_text", text: job.prompt };
   const response = await callProvider(context, {
-    origin,
-    ...way,
-    url: `${origin}/responses`,
+    ...{ origin, headers, classify: classifyOpenAiError },
+    url: urlOf("/responses"),
     body: {
-      model: offer.upstreamModel,
+      model: modelOf(offer),
       instructions: instruction,
       input: [{ role: "user", content: [content] }],
       text: { format: { type: "json_schema", name: job.task.replace(".", "_"), schema, strict: true } },

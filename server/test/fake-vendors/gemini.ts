@@ -1,8 +1,9 @@
 // Fake Gemini API: one request, one image, and status 200 for most failures. It returns a thought before the result,
 // and reads in the prompt which image is a mask, as a model would.
-import { randomUUID } from "node:crypto";
+import { generateKeyPairSync, randomUUID } from "node:crypto";
 import type { HttpBindings } from "@hono/node-server";
 import { Hono } from "hono";
+import { jwtVerify } from "jose";
 import sharp from "sharp";
 import { z } from "zod";
 import {
@@ -158,8 +159,50 @@ async function answer(services: FakeVendorServices, job: VendorJob, input: Asked
   return ends("STOP", [thought, sketch, { text: "Here it is." }, image]);
 }
 
+const PROJECT = "gesso-test";
+const ACCOUNT = `gesso@${PROJECT}.iam.gserviceaccount.com`;
+const accountKeys = generateKeyPairSync("rsa", { modulusLength: 2048 });
+const VERTEX_MODELS = "/v1/projects/:project/locations/:location/publishers/google/models";
+
+/** Vertex AI: tokens of a service account, for a statement that its key has signed, and models below a project. */
+function guardVertex(app: Hono<{ Bindings: HttpBindings }>, url: () => string): void {
+  const issued = new Set<string>();
+  app.post("/token", async (context) => {
+    const form = new URLSearchParams(await context.req.text());
+    const refuse = (error_description: string) => context.json({ error: "invalid_grant", error_description }, 400);
+    if (form.get("grant_type") !== "urn:ietf:params:oauth:grant-type:jwt-bearer") return refuse("Wrong grant type.");
+    const options = {
+      issuer: ACCOUNT,
+      audience: `${url()}/token${new URL(context.req.url).search}`,
+      algorithms: ["RS256"],
+      maxTokenAge: 3600,
+    };
+    try {
+      const { payload } = await jwtVerify(form.get("assertion") ?? "", accountKeys.publicKey, options);
+      if (payload.scope !== "https://www.googleapis.com/auth/cloud-platform") return refuse("Wrong scope.");
+      if (payload.exp! - payload.iat! > 3600) return refuse("Token must be a short-lived token.");
+    } catch {
+      return refuse("Invalid JWT Signature.");
+    }
+    const access_token = `ya29.${randomUUID()}`;
+    issued.add(access_token);
+    return context.json({ access_token, expires_in: 3599, token_type: "Bearer" });
+  });
+  const guard = async (context: VendorContext, next: () => Promise<void>) => {
+    const token = context.req.header("authorization")?.replace(/^Bearer /, "") ?? "";
+    if (issued.has(token) && context.req.header("x-goog-api-key") === undefined) return next();
+    return context.json(errorBody(401, "Request had invalid authentication credentials."), 401);
+  };
+  app.use("/v1/*", guard);
+  app.use("/v1beta1/*", guard);
+  app.use(`${VERTEX_MODELS}/*`, async (context, next) =>
+    context.req.param("project") === PROJECT ? next() : context.json(errorBody(403, "Permission denied."), 403),
+  );
+}
+
 function routes(services: FakeVendorServices) {
   const app = new Hono<{ Bindings: HttpBindings }>();
+  guardVertex(app, services.url);
   app.use("/v1beta/*", async (context, next) => {
     const key = context.req.header("x-goog-api-key");
     if (key === KEY) return next();
@@ -172,6 +215,9 @@ function routes(services: FakeVendorServices) {
     context.json({
       models: known().map((id) => ({ name: `models/${id}`, supportedGenerationMethods: ["generateContent"] })),
     }),
+  );
+  app.get("/v1beta1/publishers/google/models", (context) =>
+    context.json({ publisherModels: known().map((id) => ({ name: `publishers/google/models/${id}` })) }),
   );
   app.route(
     "/v1beta/interactions",
@@ -187,8 +233,8 @@ function routes(services: FakeVendorServices) {
     services.recordInvalidRequest(message);
     return context.json(errorBody(400, message), 400);
   };
-  app.post("/v1beta/models/:call", async (context) => {
-    const [model = "", method] = context.req.param("call").split(":");
+  const generateContent = async (context: VendorContext) => {
+    const [model = "", method] = context.req.param("call")!.split(":");
     if (method !== "generateContent" || !known().includes(model)) {
       return context.json(errorBody(404, `models/${model} is not found for API version v1beta.`), 404);
     }
@@ -211,7 +257,9 @@ function routes(services: FakeVendorServices) {
     if (job instanceof Response) return job;
     await services.ended(job);
     return context.json(await answer(services, job, input, seen));
-  });
+  };
+  app.post("/v1beta/models/:call", generateContent);
+  app.post(`${VERTEX_MODELS}/:call`, generateContent);
   return app;
 }
 
@@ -220,6 +268,24 @@ export const fakeGeminiInteractions: FakeVendorDefinition = {
   id: "gemini",
   start: () => startFakeVendor(routes),
   env: ({ url }) => ({ GEMINI_API_KEY: KEY, GEMINI_BASE_URL: url, GEMINI_IMAGES: "interactions" }),
+};
+
+/** The JSON key of the account whose tokens the fake gives. */
+export const vertexAccount = (url: string) =>
+  JSON.stringify({
+    ...{ type: "service_account", project_id: PROJECT, client_email: ACCOUNT, token_uri: `${url}/token` },
+    private_key: accountKeys.privateKey.export({ type: "pkcs8", format: "pem" }),
+  });
+
+/** The same models at Vertex AI. */
+export const fakeVertexAi: FakeVendorDefinition = {
+  id: "gemini",
+  start: () => startFakeVendor(routes),
+  env: ({ url }) => ({
+    GEMINI_API_KEY: vertexAccount(url),
+    GEMINI_BASE_URL: url,
+    GEMINI_VERTEX_LOCATION: "europe-west4",
+  }),
 };
 
 export const fakeGemini: FakeVendorDefinition = {

@@ -132,7 +132,11 @@ async function paint(input: Asked, index: number, files?: Files): Promise<Buffer
   return painted.toFormat(format).toBuffer();
 }
 
-function imageRoutes(services: FakeVendorServices, responses: "bytes" | "addresses") {
+function imageRoutes(
+  services: FakeVendorServices,
+  responses: "bytes" | "addresses",
+  modelOf: (name: string) => string = (name) => name,
+) {
   const app = new Hono<{ Bindings: HttpBindings }>();
 
   const make = async (context: VendorContext, input: Asked | Rejection, files?: Files): Promise<Response> => {
@@ -170,11 +174,53 @@ function imageRoutes(services: FakeVendorServices, responses: "bytes" | "address
     return context.json({ created: Math.floor(Date.now() / 1000), data, ...about, ...usage });
   };
 
-  app.post("/images/generations", async (context) => make(context, read(Generation, await context.req.json())));
+  const deployed = (input: Asked | Rejection) =>
+    "refusal" in input ? input : { ...input, model: modelOf(input.model) };
+  app.post("/images/generations", async (context) =>
+    make(context, deployed(read(Generation, await context.req.json()))),
+  );
   app.post("/images/edits", async (context) => {
     const form = await readForm(await context.req.formData());
-    return "refusal" in form ? make(context, form) : make(context, read(Edit, form.fields), form.files);
+    return "refusal" in form ? make(context, form) : make(context, deployed(read(Edit, form.fields)), form.files);
   });
+  return app;
+}
+
+const AZURE_VERSION = "2025-04-01-preview";
+/** The resource has one deployment with a name of its own. */
+const AZURE_DEPLOYMENTS: Record<string, string> = { "our-flare": "gpt-image-2.5-flare" };
+
+/** Azure OpenAI: the key in another header, a version in every query, and image models by their deployment. */
+function azureRoutes(services: FakeVendorServices) {
+  const app = new Hono<{ Bindings: HttpBindings }>();
+  const refusal = (code: string, message: string) => ({ error: { code, message } });
+  app.use(async (context, next) => {
+    if (context.req.header("authorization") !== undefined || context.req.header("api-key") !== KEY) {
+      return context.json(refusal("401", "Access denied due to invalid subscription key."), 401);
+    }
+    if (context.req.query("api-version") !== AZURE_VERSION) {
+      return context.json(refusal("404", "Resource not found"), 404);
+    }
+    return next();
+  });
+  app.get("/models", (context) =>
+    context.json({ object: "list", data: IMAGE_MODELS.map((id) => ({ id, object: "model", created_at: 1 })) }),
+  );
+  const deployed = new Hono<{ Bindings: HttpBindings }>();
+  deployed.use(async (context, next) => {
+    const name = context.req.param("deployment")!;
+    const model = AZURE_DEPLOYMENTS[name] ?? name;
+    if (!IMAGE_MODELS.includes(model)) {
+      return context.json(refusal("DeploymentNotFound", "The API deployment for this resource does not exist."), 404);
+    }
+    return next();
+  });
+  deployed.route(
+    "/",
+    imageRoutes(services, "bytes", (name) => AZURE_DEPLOYMENTS[name] ?? name),
+  );
+  app.route("/deployments/:deployment", deployed);
+  app.route("/", responsesRoutes(services, TEXT_MODELS));
   return app;
 }
 
@@ -198,9 +244,21 @@ function routes(services: FakeVendorServices) {
   guarded.route("/", imageRoutes(services, "bytes"));
   guarded.route("/", responsesRoutes(services, TEXT_MODELS));
   app.route("/v1", guarded);
+  app.route("/azure/openai", azureRoutes(services));
   app.route("/compatible/v1", imageRoutes(services, "addresses"));
   return app;
 }
+
+/** The same models as deployments of a resource of Azure. */
+export const fakeAzureOpenai: FakeVendorDefinition = {
+  id: "openai",
+  start: () => startFakeVendor(routes),
+  env: ({ url }) => ({
+    OPENAI_API_KEY: KEY,
+    OPENAI_BASE_URL: `${url}/azure/openai`,
+    OPENAI_AZURE_API_VERSION: AZURE_VERSION,
+  }),
+};
 
 export const fakeOpenai: FakeVendorDefinition = {
   id: "openai",

@@ -46,19 +46,19 @@ const responses = typeIn("resources/responses/responses.d.ts");
 const openai: Contract[] = [
   {
     method: "POST",
-    path: /\/v1\/images\/generations$/,
+    path: /\/(v1|deployments\/[\w.-]+)\/images\/generations$/,
     request: images("ImageGenerateParamsNonStreaming"),
     response: images("ImagesResponse"),
   },
   {
     method: "POST",
-    path: /\/v1\/images\/edits$/,
+    path: /\/(v1|deployments\/[\w.-]+)\/images\/edits$/,
     request: images("ImageEditParamsNonStreaming"),
     response: images("ImagesResponse"),
   },
   {
     method: "POST",
-    path: /\/v1\/responses$/,
+    path: /\/(v1|openai)\/responses$/,
     request: responses("ResponseCreateParamsNonStreaming"),
     // The client adds a text of its own to the response.
     response: (read) => withoutField(read(responses("Response")), "output_text"),
@@ -97,7 +97,7 @@ const generateContent = (read: ReadType): Schema => {
 const gemini: Contract[] = [
   {
     method: "POST",
-    path: /\/v1beta\/models\/[\w.-]+:generateContent$/,
+    path: /\/(v1beta|publishers\/google)\/models\/[\w.-]+:generateContent$/,
     request: generateContent,
     response: google("GenerateContentResponse"),
   },
