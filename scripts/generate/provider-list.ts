@@ -28,11 +28,12 @@ function inShort(price: Price | null) {
 }
 
 export function generateProviderList(): string {
-  const list = providers.flatMap(({ id, profile, env, offers }) =>
+  const list = providers.flatMap(({ id, profile, env, offers, parseCallback }) =>
     profile
       ? [
           {
             ...{ id, name: profile.name, unlocks: profile.unlocks, key_page: profile.keyPage ?? null },
+            calls_back: parseCallback !== undefined,
             settings: describeSettings({ env }),
             offers: listOffers(offers),
             setup: describeServerSetup(requiredSettings({ env })),

@@ -16,6 +16,7 @@ import { isConfigurationError } from "./settings/config.ts";
 const OPTIONS = {
   role: { type: "string", default: "all" },
   json: { type: "boolean", default: false },
+  live: { type: "boolean", default: false },
   sources: { type: "boolean", default: false },
   "dev-settings": { type: "string", default: "" },
   name: { type: "string", default: "Created at the database" },
@@ -29,7 +30,7 @@ const ROLES: Record<string, (options: Options) => Promise<number> | Promise<void
   worker: () => runServer("worker"),
   all: () => runServer("all"),
   fetcher: runFetcher,
-  doctor: ({ json }) => runDoctor(json),
+  doctor: runDoctor,
   "upgrade-check": ({ json }) => runUpgradeCheck(json),
   config: runConfigListing,
   reseal: runReseal,

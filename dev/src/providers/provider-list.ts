@@ -11,6 +11,8 @@ export type ListedProvider = {
   settings: { name: string; description: string; secret: boolean }[];
   /** Null for your own servers, which have no key. */
   key_page: string | null;
+  /** Whether it reports the end of a job by itself, if it can reach PUBLIC_URL. */
+  calls_back: boolean;
   /** Gesso's own prices, in US dollars per unit of `per`. Those of a running server may differ. */
   offers: PricedOffer[];
   /** What the operator of a server does with the key, by platform. `file`: null for commands. */

@@ -11,7 +11,7 @@ const report: DoctorReport = {
   providers: [
     {
       ...{ name: "acme", status: "pass", message: "fine", key: "works", known: 2, unasked: 0 },
-      prices: [],
+      ...{ prices: [], notAsked: [] },
       missing: [{ as: "old", models: ["flux-dev"] }],
     },
   ],

@@ -23,7 +23,7 @@ export function createInstallationCheck(installation: Installation, { clock, che
     return {
       ...{ version: VERSION, started_at, checked_at: new Date(clock.now()).toISOString(), ok },
       checks: checks.map(renderCheck),
-      providers: providers.map(({ key, known, unasked, missing, prices, ...rest }) => ({
+      providers: providers.map(({ key, known, unasked, missing, notAsked: _, prices, ...rest }) => ({
         ...{ ...renderCheck(rest), key, known, unasked, missing: missing.map(({ as }) => as), prices },
       })),
     };

@@ -11,7 +11,7 @@ import type { OtherPrice, ProviderCheck } from "./report.ts";
 export type DisabledProvider = { provider: Provider; reason: string; isMisconfigured: boolean };
 
 const SECONDS = 10;
-const NO_COUNTS = { known: 0, unasked: 0, missing: [], prices: [] };
+const NO_COUNTS = { known: 0, unasked: 0, missing: [], notAsked: [], prices: [] };
 /** Signatures and links of providers allow minutes at most. */
 const MAX_CLOCK_SKEW_SECONDS = 60;
 const SLOW_SECONDS = 5;
@@ -40,7 +40,7 @@ export async function checkProvider(
   if (!provider.probe) {
     const key = requiredSettings(provider).length > 0 ? "unasked" : "none";
     const message = key === "none" ? "built in" : "no free call to check the key";
-    return { ...check, status: "pass", key, message, unasked: names.length };
+    return { ...check, status: "pass", key, message, unasked: names.length, notAsked: names };
   }
   const watched = watchResponses(send, now);
   const context = createFreeContext(env, watched.send, { now, after });
@@ -51,13 +51,13 @@ export async function checkProvider(
     const missing = names
       .filter((upstreamModel) => unknown.includes(upstreamModel))
       .map((upstreamModel) => ({ as: upstreamModel, models: modelsWith(provider, upstreamModel) }));
-    const unaskedCount = names.filter((upstreamModel) => unasked.includes(upstreamModel)).length;
+    const notAsked = names.filter((upstreamModel) => unasked.includes(upstreamModel));
     const found = { missing, prices: findOtherPrices(offers, prices), ...watched.describe(provider.id) };
     return {
       ...check,
-      ...{ key: "works", missing, prices: found.prices, unasked: unaskedCount },
+      ...{ key: "works", missing, notAsked, prices: found.prices, unasked: notAsked.length },
       message: [printable(message), ...found.remarks].join(" "),
-      known: names.length - missing.length - unaskedCount,
+      known: names.length - missing.length - notAsked.length,
       ...judge(found),
     };
   } catch (thrown) {

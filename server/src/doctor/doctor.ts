@@ -10,11 +10,12 @@ import type { Clock } from "../runtime/clock.ts";
 import { checkDependencies, type DependencySettings } from "./check-dependencies.ts";
 import { checkImportedModels } from "./check-imported-models.ts";
 import { checkIsolation, type Isolation, type IsolationSettings } from "./check-isolation.ts";
+import { checkModels } from "./check-models.ts";
 import { checkDisabledProvider, checkProvider, type DisabledProvider } from "./check-provider.ts";
 import { checkAuditLog, checkLedger, checkSetAsideEvents, checkStorageUsage } from "./check-records.ts";
 import { checkStandby } from "./check-standby.ts";
 import { checkWorkers } from "./check-workers.ts";
-import type { DoctorCheck, DoctorReport, UnofferedModel } from "./report.ts";
+import type { DoctorCheck, DoctorReport, ProviderCheck, UnofferedModel } from "./report.ts";
 
 /** The configuration to check. It can be incomplete. */
 export type Installation = {
@@ -30,7 +31,12 @@ export type Installation = {
   findUnnamedProxy?: () => string | undefined;
 };
 
-export async function diagnose(installation: Installation, clock: Clock): Promise<DoctorReport> {
+/** `isLive`: each upstream model of the enabled providers is looked at as well. */
+export async function diagnose(
+  installation: Installation,
+  clock: Clock,
+  { isLive = false }: { isLive?: boolean } = {},
+): Promise<DoctorReport> {
   const httpClient = createProviderHttpClient(clock);
   try {
     const { settings, findIsolation, enabledProviders } = installation;
@@ -52,7 +58,12 @@ export async function diagnose(installation: Installation, clock: Clock): Promis
             ]
           : [],
       ),
-      Promise.all(enabledProviders.map((provider) => checkProvider(provider, httpClient.send, clock))),
+      Promise.all(
+        enabledProviders.map(async (provider) => {
+          const check = await checkProvider(provider, httpClient.send, clock);
+          return isLive ? withModels(provider, check, { send: httpClient.send, clock }) : check;
+        }),
+      ),
     ]);
     const checks = [
       ...settingsChecks(installation),
@@ -72,6 +83,18 @@ export async function diagnose(installation: Installation, clock: Clock): Promis
   } finally {
     await httpClient.close();
   }
+}
+
+async function withModels(
+  provider: EnabledProvider,
+  check: ProviderCheck,
+  services: Parameters<typeof checkModels>[2],
+): Promise<ProviderCheck> {
+  const models = await checkModels(provider, check, services);
+  const changed = models.filter(({ schema }) => schema === "changed");
+  if (changed.length === 0 || check.status === "fail") return { ...check, models };
+  const fix = "disable these offers in gesso.yaml, update Gesso, and put this report into an issue";
+  return { ...check, models, status: "fail", fix: [check.fix, fix].filter(Boolean).join("; ") };
 }
 
 /** Nothing is said without a request that shows a proxy: most installations of one machine have none. */

@@ -5,6 +5,7 @@ import type { DoctorReport, ProviderCheck } from "./report.ts";
 const plain = (_: string, text: string) => text;
 const provider = (name: string, more: Partial<ProviderCheck>): ProviderCheck => ({
   ...{ name, status: "pass", key: "works", message: "hello", known: 0, unasked: 0, missing: [], prices: [] },
+  notAsked: [],
   ...more,
 });
 

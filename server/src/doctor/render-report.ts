@@ -26,6 +26,7 @@ export function renderReport(report: DoctorReport, colorize: Colorize): string {
     ...renderChecks(report.checks, colorize),
     "",
     ...renderProviders(report.providers, colorize),
+    ...renderModels(report.providers, colorize),
     ...renderUnoffered(report.unoffered, colorize),
     "",
     `  ${sum}`,
@@ -92,6 +93,29 @@ function notesBeside(
   );
   const rest = [...notFound, ...otherPrices, ...(fix ? [`→ ${fix}`] : [])].flatMap((note) => wrap(note, width));
   return message.length <= available ? [message, rest] : ["", [...wrap(message, width), ...rest]];
+}
+
+const LISTED = { yes: "listed", no: "not listed", unasked: "not asked" };
+const SCHEMAS = { fits: "fits", changed: "changed", unread: "not readable", unpublished: "not published" };
+
+/** One line per upstream model, with `--live`. */
+function renderModels(providers: ProviderCheck[], colorize: Colorize): string[] {
+  const rows = providers.flatMap(({ name, models = [] }) => models.map((model) => ({ ...model, name })));
+  if (rows.length === 0) return [];
+  const names = rows.map(({ name, as }) => `${name}:${as}`);
+  const width = longest(["upstream model", ...names]);
+  const head = `    ${"upstream model".padEnd(width)}  ${"at provider".padEnd(11)}  schema`;
+  return [
+    "",
+    colorize("head", head),
+    ...rows.flatMap(({ listed, schema, problem }, index) => {
+      const isWrong = listed === "no" || schema === "changed";
+      const status = isWrong ? "fail" : listed === "yes" ? "pass" : "skip";
+      const line = `${names[index]!.padEnd(width)}  ${LISTED[listed].padEnd(11)}  ${SCHEMAS[schema]}`;
+      const notes = problem ? wrap(`✗ ${problem}`, WIDTH - 6) : [];
+      return [`  ${colorize(status, MARKS[status])} ${line}`, ...notes.map((note) => `      ${note}`)];
+    }),
+  ];
 }
 
 /** One line per model, for all its tasks. */

@@ -18,8 +18,23 @@ export type ProviderCheck = DoctorCheck & {
   known: number;
   unasked: number;
   missing: { as: string; models: string[] }[];
+  /** Upstream models that the provider cannot be asked about. */
+  notAsked: string[];
   /** Models whose price is another one at the provider today. */
   prices: OtherPrice[];
+  /** Each upstream model, with `--live`. */
+  models?: ModelCheck[];
+};
+
+/**
+ * `listed`: whether the provider lists the model for this key. `schema`: whether the document that the provider
+ * publishes today takes our requests; `problem` says why it does not.
+ */
+export type ModelCheck = {
+  as: string;
+  listed: "yes" | "no" | "unasked";
+  schema: "fits" | "changed" | "unread" | "unpublished";
+  problem?: string | undefined;
 };
 
 /** In US dollars for one unit. */

@@ -11,8 +11,9 @@ const COLOURS = { pass: "green", warn: "yellow", fail: "red", skip: "dim", head:
 /** Uses no colours if the output is not a terminal, or with NO_COLOR. */
 const paint: Colorize = (status, text) => styleText(COLOURS[status], text);
 
-export async function runDoctor(isJson: boolean): Promise<number> {
-  const report = await diagnose(inspectConfiguration(), systemClock);
+/** `live`: also looks at each upstream model, with free requests. */
+export async function runDoctor({ json: isJson, live: isLive }: { json: boolean; live: boolean }): Promise<number> {
+  const report = await diagnose(inspectConfiguration(), systemClock, { isLive });
   process.stdout.write(isJson ? `${JSON.stringify(report, null, 2)}\n` : renderReport(report, paint));
   return report.ok ? 0 : 1;
 }
