@@ -33,7 +33,7 @@ const ALLOWED: [use: RegExp, reason: string][] = [
   ],
   [/fake[- ]vendors?(\/[\w./-]*)?/gi, "servers that stand for a vendor's cloud in tests"],
   [/\bvendor[ab]\b|edit-vendor\w*|edits?[./]vendor\w*|vendora-\w+|vendorb-\w+/gi, "names of the interface"],
-  [/vendors:check|vendors\.yml/g, "the comparison with the packages of the vendors"],
+  [/vendors:(check|record)|vendors\.yml/g, "the comparison with the packages of the vendors"],
   [/\buser nobody\b/g, "the unprivileged user of the operating system"],
   [/x-printed/g, "a key of the OpenAPI document"],
   [/film grain|"film"/g, "a style in example prompts"],
