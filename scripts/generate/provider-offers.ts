@@ -190,7 +190,36 @@ function renderOverview(): string {
   return table(["", ...providers.map(({ id }) => id)], cells);
 }
 
+/** What a provider without a look-up lacks, from its package and its pages. */
+const WITHOUT_LOOK_UP: Readonly<Record<string, string>> = {
+  bfl: "no list, no key of ours",
+  fal: "no key of ours; its list of requests is for the owners of models",
+  gemini: "no list. `GEMINI_IMAGES=interactions` has callbacks, and reads a result again",
+  ideogram: "no list, no key of ours, no callback",
+  openai: "no list, no key of ours, no callback",
+  runway: "no list, no key of ours, no callback",
+};
+
+function renderRecovery(): string {
+  const cells = providers
+    .filter(({ profile }) => profile)
+    .map(({ id, offers, parseCallback, callsBack }) => {
+      const active = offers.filter(({ lifecycle }) => lifecycle?.state !== "retired");
+      const isCalledBack = (offer: Offer) => parseCallback !== undefined && (callsBack?.({}, offer) ?? true);
+      const counts = [
+        active.filter(({ recovery }) => recovery === "replay"),
+        active.filter(({ recovery }) => recovery === "find"),
+        active.filter((offer) => offer.recovery === "none" && isCalledBack(offer)),
+        active.filter((offer) => offer.recovery === "none" && !isCalledBack(offer)),
+      ];
+      return [id, ...counts.map(({ length }) => (length === 0 ? "" : String(length))), WITHOUT_LOOK_UP[id] ?? ""];
+    });
+  return table(["Provider", "A", "B", "C, with a callback", "C, without one", "Why"], cells);
+}
+
 export function generateProviderOffers(): string {
   const overview = `## Overview\n\nThe number is the order in which Gesso tries enabled providers. The letter is the recovery class.`;
-  return page("Providers and models", OPENING, overview, renderOverview(), ...tasks.map(renderTask));
+  const recovery = "## Recovery by provider\n\nThe number of offers in each class, with the default settings.";
+  const opening = [OPENING, recovery, renderRecovery(), overview, renderOverview()];
+  return page("Providers and models", ...opening, ...tasks.map(renderTask));
 }
