@@ -1,7 +1,9 @@
 // What `gesso doctor --live` says about each upstream model: whether the provider lists it for this key, and whether
 // the document that the provider publishes today still takes the requests of our offers. Uses only free requests.
 import type { Job } from "../contract/operation.ts";
+import type { JsonObject } from "../contract/schemas/run.ts";
 import { importModel } from "../models/import-model.ts";
+import { listFieldNames } from "../models/schema-parts.ts";
 import { adjustParameters, canServe } from "../providers/adjust-parameters.ts";
 import type { Asset, EnabledProvider, Offer } from "../providers/provider.ts";
 import type { Clock } from "../runtime/clock.ts";
@@ -33,16 +35,18 @@ export async function checkModels(
   { key, missing, notAsked }: Pick<ProviderCheck, "key" | "missing" | "notAsked">,
   { send, clock }: { send: TimedSendRequest; clock: Pick<Clock, "now" | "after"> },
 ): Promise<ModelCheck[]> {
+  // Of a provider that does not respond nothing can be said, and one without a list or a document says nothing.
+  if (key !== "works") return [];
   const offers = provider.offers.filter(({ lifecycle }) => lifecycle?.state !== "retired");
   const byModel = [...Map.groupBy(offers, ({ upstreamModel }) => upstreamModel)];
   const context = createFreeContext(env, send, clock);
   const listedOf = (name: string): ModelCheck["listed"] => {
     if (missing.some((each) => each.as === name)) return "no";
-    return key === "works" && !notAsked.includes(name) ? "yes" : "unasked";
+    return notAsked.includes(name) ? "unasked" : "yes";
   };
   const checks: ModelCheck[] = byModel.map(([as]) => ({ as, listed: listedOf(as), schema: "unpublished" }));
   const { describe } = provider.anyModel?.isFree ? {} : (provider.anyModel ?? {});
-  if (!describe || key !== "works") return checks;
+  if (!describe) return checks;
   const waiting = [...byModel.entries()].filter(([index]) => checks[index]!.listed !== "no");
   const work = async () => {
     for (let next = waiting.shift(); next; next = waiting.shift()) {
@@ -60,8 +64,8 @@ export async function checkModels(
 }
 
 /** A field that the document does not have, or one that it requires and our requests lack. */
-function findProblem(input: Record<string, unknown>, offers: readonly Offer[]): string | undefined {
-  const fields = Object.keys((input.properties ?? {}) as object);
+function findProblem(input: JsonObject, offers: readonly Offer[]): string | undefined {
+  const fields = listFieldNames(input, input);
   const required = (input.required ?? []) as string[];
   for (const offer of offers) {
     const sent = listFields(offer);

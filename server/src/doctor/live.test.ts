@@ -158,6 +158,12 @@ it.each<[fault: string, arrange: () => void, says: string, todo: string]>([
   expect(vendor.ledger).toEqual([]);
 });
 
+it("says nothing about the models of a provider that does not respond", async () => {
+  disturb = refuse(401, "Invalid key");
+  const { check } = await report();
+  expect(check).toMatchObject({ key: "refused", models: [] });
+});
+
 it("a provider that is slow is named in one sentence, with what to do", async () => {
   let now = systemClock.now();
   disturb = (request, response, whole) => {
