@@ -56,7 +56,7 @@ it("a key is checked, shown nowhere and used at once: the first image comes from
   await stepUp.waitFor({ state: "detached" });
   await dialog.getByText("fal is connected.").waitFor();
   const price = dialog.getByRole("row").filter({ has: page.getByRole("cell", { name: "nanobanana", exact: true }) });
-  expect(await price.first().textContent()).toContain("$0.08 per image");
+  expect(await price.first().textContent()).toContain("$0.04 per image");
   expect(vendor.ledger).toEqual([]);
 
   await dialog.getByRole("link", { name: "Make an image" }).click();

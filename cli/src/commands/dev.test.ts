@@ -139,7 +139,7 @@ it("gesso providers connect checks a key, and a running gesso dev uses it withou
 
   const connected = await runGesso(folder, ["providers", "connect", "fal"], addresses, `${key}\n`);
   expect([connected.code, connected.stdout]).toEqual([0, ""]);
-  expect(connected.stderr).toMatch(/nanobanana +image\.generate +\$0\.08 per image/);
+  expect(connected.stderr).toMatch(/nanobanana +image\.generate +\$0\.04 per image/);
   expect(connected.stderr).toContain("gesso dev uses it now.");
   expect(await generate(ready, "nanobanana")).toMatchObject({ status: "completed", provider: "fal" });
   const list = JSON.parse((await runGesso(folder, ["providers"], {})).stdout) as { id: string; state: string }[];

@@ -52,7 +52,7 @@ it("gives a key that the provider accepted to gesso dev, and has it in no respon
   const { status, body } = await connect(dev, { FAL_KEY: key });
   expect([status, body]).toMatchObject([200, { provider: "fal", checked: true, in_use: false, fix: null }]);
   const found = body.offers.find(({ model, task }: never) => model === "nanobanana" && task === "image.generate");
-  expect(found).toEqual({ task: "image.generate", model: "nanobanana", price: 0.08, per: "image", at_most: false });
+  expect(found).toEqual({ task: "image.generate", model: "nanobanana", price: 0.04, per: "image", at_most: false });
   expect(JSON.parse(readFileSync(FILE, "utf8"))).toEqual({ provider: "fal", settings: { FAL_KEY: key } });
   expect(statSync(FILE).mode & 0o777).toBe(0o600);
   const entries = await readEntries();
