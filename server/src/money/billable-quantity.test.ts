@@ -159,6 +159,9 @@ describe("the published price of an offer", () => {
     const flare = published("fal", "openai/gpt-image-2.5/flare/text-to-image", "image.generate");
     const quote = (side: number) => quoteJob(flare, job({ width: side, height: side, prompt: "" })).amount;
     expect([quote(1024), quote(2880)].map((usd) => Number(usd!.toFixed(5)))).toEqual([0.05268, 0.1779]);
+    const made = { files: [{ width: 1024, height: 768 }] };
+    expect(costOfDelivery(flare, job(), { ...made, usage: { dollar: 0.0364 } })).toBe(0.0364);
+    expect(costOfDelivery(flare, job({ prompt: "" }), made)).toBeCloseTo(0.1779, 4);
     const gpt = published("fal", "fal-ai/gpt-image-1.5", "image.generate");
     const cost = (width: number) => costOfDelivery(gpt, job({ width, height: 1024 }), { files: [small] });
     expect([cost(1024), cost(1536)]).toEqual([0.133, 0.2]);

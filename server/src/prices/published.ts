@@ -64,8 +64,8 @@ const GPT_IMAGE_15: PublishedPrice = {
   ],
 };
 
-/** At high quality, which is sent. fal says the number of tokens in no field that is read, so the bound is charged. */
-const GPT_IMAGE_AT_FAL: PublishedPrice = { rows: [], most: gptImageBound(HIGH_QUALITY) };
+/** At high quality, which is sent. fal says with the result what it bills. */
+const GPT_IMAGE_AT_FAL: PublishedPrice = { ...one(1, "dollar"), most: gptImageBound(HIGH_QUALITY) };
 
 /** 1,120, 1,680 and 3,780 tokens by resolution, and 4,000 tokens of text for thinking, which has no published bound. */
 const NANO_BANANA: PublishedPrice = {

@@ -38,6 +38,13 @@ describe("every offer", () => {
   });
 });
 
+it.each([
+  ["openai/gpt-image-2.5/flare/text-to-image", { dollar: 0.0364 }],
+  ["fal-ai/flux/dev", undefined],
+])("the units that fal bills for %s are dollars only where it bills tokens", async (upstreamModel, usage) => {
+  expect((await finish(await submit(upstreamModel))).usage).toEqual(usage);
+});
+
 describe("a submission", () => {
   it("is sent once, with the key, and asks fal not to retry", async () => {
     const { heard, context } = listening();

@@ -90,9 +90,11 @@ export const fal = defineProvider<FalEnv>({
     }
     if (standing.status === "IN_PROGRESS") return { state: "running", ticket, progress: RUNNING };
     const reply = ticket.task === "model.run" ? ModelResult : FalResult;
-    const result = await read<z.output<typeof reply>>({ path: "", reply, isJobResult: true }, ticket, context);
+    const bill = watchBill(context);
+    const result = await read<z.output<typeof reply>>({ path: "", reply, isJobResult: true }, ticket, bill.context);
     if (standing.error || standing.error_type) throw jobFailed(standing);
-    return ticket.task === "model.run" ? { state: "done", outputs: [], raw: result } : toJobDone(result, ticket);
+    if (ticket.task === "model.run") return { state: "done", outputs: [], raw: result };
+    return { ...(await toJobDone(result, ticket)), usage: bill.usageOf(ticket) };
   },
 
   async cancel(ticket, context) {
@@ -158,6 +160,25 @@ async function readPrices(names: string[], context: ProviderContext<FalEnv>): Pr
   return prices
     .filter(({ currency }) => currency === "USD")
     .map(({ endpoint_id, unit_price, unit }) => ({ upstreamModel: endpoint_id, usd: unit_price, unit }));
+}
+
+/** fal bills the tokens of these models, and a unit of theirs is a dollar. Units of other models are not dollars. */
+const BILLED_IN_DOLLARS = /^openai\/gpt-image-/;
+
+/** The header of a result that says how many units are billed. */
+function watchBill(context: ProviderContext<FalEnv>) {
+  let units: number | undefined;
+  const send: ProviderContext<FalEnv>["send"] = async (url, request) => {
+    const response = await context.send(url, request);
+    const billed = Number.parseFloat(response.header("x-fal-billable-units") ?? "");
+    units = billed > 0 ? billed : undefined;
+    return response;
+  };
+  return {
+    context: { ...context, send },
+    usageOf: ({ upstreamModel = "" }: Ticket) =>
+      units !== undefined && BILLED_IN_DOLLARS.test(upstreamModel) ? { dollar: units } : undefined,
+  };
 }
 
 const countImages = ({ images = [], mask }: Job<Asset>) => images.length + (mask ? 1 : 0);

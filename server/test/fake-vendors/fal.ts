@@ -248,8 +248,11 @@ function openJobs(app: App, services: FakeVendorServices, resultOf: Queue["resul
     const job = jobAt(context);
     if (!job) return context.json({ detail: "Request not found" }, 404);
     if (standingOf(job).status !== "COMPLETED") return context.json({ detail: "Request is still in progress" }, 400);
+    // Dollars for models that are billed by tokens, and units of the price for others.
+    const isBilledByTokens = job.model.startsWith("openai/gpt-image-2");
+    const units = isBilledByTokens ? "0.0364" : String(job.request.num_images ?? 1);
     const { status, body } = await resultOf(job);
-    return Response.json(body, { status, headers: { "x-fal-request-id": job.id } });
+    return Response.json(body, { status, headers: { "x-fal-request-id": job.id, "x-fal-billable-units": units } });
   });
   app.put(`${base}/cancel`, (context) => {
     const job = jobAt(context);
