@@ -3,6 +3,7 @@
 import { AGENT_SCOPE, CONTENT_SCOPE, needsScope, requiredScope, splitScope } from "../../server/src/access/scopes.ts";
 import { modelIds } from "../../server/src/contract/models.ts";
 import { USAGE_DIMENSIONS } from "../../server/src/contract/schemas/usage.ts";
+import { providers } from "../../server/src/providers/all.ts";
 import { NAMED_MODELS, toModelId } from "../../server/src/providers/model-names.ts";
 import { type ClientOperation, type Contract, type Schema, toPascalCase } from "./client-operations.ts";
 
@@ -13,6 +14,17 @@ const unionOf = (names: Iterable<string>) =>
     .sort()
     .map((name) => JSON.stringify(name))
     .join(" | ");
+
+/** Requests that name a model whose offers have all ended are refused, so editors do not complete its name. */
+function listCurrentModels(): string[] {
+  const ended = providers.flatMap(({ id, offers }) =>
+    offers.flatMap(({ upstreamModel, lifecycle }) =>
+      lifecycle?.state === "retired" ? [`${id}:${upstreamModel}`] : [],
+    ),
+  );
+  const current = NAMED_MODELS.filter(({ paths }) => paths.some((path) => !ended.includes(path)));
+  return current.map(({ name }) => toModelId(name));
+}
 
 /** Names of generated types that a field can have. */
 export const NAME_TYPES = ["RunType", "ErrorCode", "Scope", "UsageBy", "ModelName"];
@@ -30,7 +42,7 @@ export function generateNameTypes(contract: Contract, operations: ClientOperatio
     `/** Kind of a run. A newer server can add more. */\nexport type RunType = ${unionOf([...runTypes, ...UPLOAD_RUN_TYPES])} | (string & {});`,
     `/** Code of an error. A newer server can add more. */\nexport type ErrorCode = ${unionOf(Object.keys(contract["x-errors"]))} | (string & {});`,
     `/** Permission of a key or token: a resource with read, write or both. */\nexport type Scope = "*" | "*:read" | \`\${${unionOf(resources)}}:\${"read" | "write" | "*"}\`;`,
-    `/** Name of a model. An installation has those of \`catalogue.get\`; each model does some operations. */\nexport type ModelName = ${unionOf([...modelIds, ...NAMED_MODELS.map(({ name }) => toModelId(name))])} | (string & {});`,
+    `/** Name of a model. An installation has those of \`catalogue.get\`; each model does some operations. */\nexport type ModelName = ${unionOf([...modelIds, ...listCurrentModels()])} | (string & {});`,
     `/** Dimensions of a usage report, several separated by commas. */\nexport type UsageBy = ${dimensions} | \`\${${dimensions}},\${string}\`;`,
   ].join("\n\n");
 }

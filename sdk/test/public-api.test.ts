@@ -180,8 +180,10 @@ describe("[SDK-5] names", () => {
     const anyName: string = "fal:fal-ai/flux/dev";
     void (() => client.images.generate({ prompt: "x", model_type: anyName }));
     void (() => client.images.vary({ run_id: "01990c3e-2f00-7000-8000-6f0c1a2b3c4d", model: anyName }));
-    expectTypeOf<"gpt-image-2.5-flare" | "nano-banana-2" | "flux-dev">().toExtend<KnownNames<ModelName>>();
-    expectTypeOf<"nano-banana-2">().toExtend<KnownNames<Exclude<ImagesGenerateInput["model_type"], undefined>>>();
+    expectTypeOf<"gpt-image-2.5-flare" | "nano-banana-2.1" | "flux-dev">().toExtend<KnownNames<ModelName>>();
+    expectTypeOf<"nano-banana-2.1">().toExtend<KnownNames<Exclude<ImagesGenerateInput["model_type"], undefined>>>();
+    // Ended models are no names that an editor completes.
+    expectTypeOf<"nano-banana-2">().not.toExtend<KnownNames<ModelName>>();
     expectTypeOf<"nano-bananas">().not.toExtend<KnownNames<ModelName>>();
   });
 
