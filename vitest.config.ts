@@ -40,7 +40,7 @@ export default defineConfig({
         test: {
           ...options,
           name: "system",
-          include: ["{server,sandbox,dev,cli,docs,sdk,console,examples,scripts}/**/*.test.ts"],
+          include: ["{server,sandbox,dev,cli,docs,sdk,console,examples,python,scripts}/**/*.test.ts"],
           exclude: ["**/node_modules/**", "**/.gesso/**", UNIT_TESTS, CONSOLE_TESTS],
         },
       },

@@ -175,7 +175,18 @@ const findLongComments = ({ path, text }: SourceFile) =>
         : [],
     );
 
-const files = listSourceFiles(["server", "sandbox", "dev", "cli", "sdk", "console", "examples", "scripts", "docs"]);
+const files = listSourceFiles([
+  "server",
+  "sandbox",
+  "dev",
+  "cli",
+  "sdk",
+  "console",
+  "examples",
+  "python",
+  "scripts",
+  "docs",
+]);
 const lengths = files
   .filter(({ isTest }) => !isTest)
   .map(({ lines }) => lines)

@@ -49,7 +49,7 @@ const markdownFiles = (folder: string): string[] =>
     .map((path) => join(folder, path));
 
 const ROOT_PAGES = ["README.md", "CONTRIBUTING.md", "AGENTS.md", "SECURITY.md", "CHANGELOG.md"];
-const PACKAGE_PAGES = ["sdk/README.md", "cli/README.md", "sandbox/README.md"];
+const PACKAGE_PAGES = ["sdk/README.md", "cli/README.md", "sandbox/README.md", "python/README.md"];
 
 function markdownTexts(): Text[] {
   const existing = readdirSync(".").filter((name) => ROOT_PAGES.includes(name));

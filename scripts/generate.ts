@@ -19,6 +19,7 @@ import { generateParameterSupport } from "./generate/parameter-support.ts";
 import { generateProviderList } from "./generate/provider-list.ts";
 import { generateProviderOffers } from "./generate/provider-offers.ts";
 import { generatePublishedModels } from "./generate/published-models.ts";
+import { generatePythonClient } from "./generate/python-client.ts";
 import { generateEnvExample, generateSettingsPage } from "./generate/settings.ts";
 import { generateFromDatabase } from "./generate/sql-statements.ts";
 import { generateThreatsPage } from "./generate/threats.ts";
@@ -51,6 +52,7 @@ const GENERATED_FILES: Record<string, string> = {
   "console/src/generated/management.json": generateManagementForms(contract),
   "cli/src/generated/operations.json": generateCliOperations(contract),
   ...generateClient(contract),
+  ...generatePythonClient(contract),
   ...generateDashboards(),
 };
 

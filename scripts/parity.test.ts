@@ -1,10 +1,12 @@
-// Every operation of the contract can be called in every way: with the client, on the command line and by an agent.
+// Every operation of the contract can be called in every way: with the clients in TypeScript and Python, on the command
+// line and by an agent.
 import { readFileSync } from "node:fs";
 import { createClient } from "@gesso/client";
 import { expect, it } from "vitest";
 import { HAND_WRITTEN } from "../cli/src/command-names.ts";
 import { listOperationCommands } from "../cli/src/commands/operations.ts";
 import { createProgram } from "../cli/src/program.ts";
+import { installPythonPackage } from "../python/test/python-package.ts";
 import { describeOperationTool } from "../server/src/http/mcp/tools/describe-operation.ts";
 
 type Contract = { paths: Record<string, Record<string, { operationId: string }>> };
@@ -26,6 +28,21 @@ it("the client has a method for every operation", () => {
   const find = (name: string) =>
     name.split(".").reduce<unknown>((part, word) => (part as Record<string, unknown> | undefined)?.[word], client);
   expect(OPERATIONS.filter((name) => typeof find(name) !== "function")).toEqual([]);
+});
+
+it("the Python client has a method for every operation, synchronous and asynchronous", async () => {
+  const program = `
+import gesso, json, re, sys
+names = json.loads(sys.argv[1])
+def find(client, name):
+    for word in name.split("."):
+        client = getattr(client, re.sub("[A-Z]", lambda letter: "_" + letter[0].lower(), word), None)
+    return client
+print(json.dumps([name for kind in (gesso.Gesso, gesso.AsyncGesso) for name in names if not callable(find(kind(), name))]))`;
+  const python = await installPythonPackage();
+  expect(JSON.parse(await python.run(["-c", program, JSON.stringify(OPERATIONS)]))).toEqual([]);
+  expect(JSON.parse(await python.run(["-c", program, '["runs.unknown"]']))).toHaveLength(2);
+  python.remove();
 });
 
 it("the command line has a command for every operation", async () => {

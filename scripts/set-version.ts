@@ -12,6 +12,7 @@ const paths = [
   ...globSync(workspaces.map((name: string) => `${name}/package.json`)),
   "package-lock.json",
   ...["deploy/chart/Chart.yaml", "deploy/compose.yaml", "deploy/compose.dev.yaml", "docs/guide/docker.md"],
+  "python/pyproject.toml",
 ];
 const files: VersionedFile[] = paths.map((path) => ({
   path,

@@ -29,22 +29,46 @@ function listCurrentModels(): string[] {
 /** Names of generated types that a field can have. */
 export const NAME_TYPES = ["RunType", "ErrorCode", "Scope", "UsageBy", "ModelName"];
 
-export function generateNameTypes(contract: Contract, operations: ClientOperation[]): string {
-  const runTypes = operations.flatMap(({ operation }) => operation["x-run-type"] ?? []);
-  const resources = operations
+const listRunTypes = (operations: ClientOperation[]) =>
+  operations.flatMap(({ operation }) => operation["x-run-type"] ?? []).concat(UPLOAD_RUN_TYPES);
+const listModelNames = () => [...modelIds, ...listCurrentModels()];
+const listResources = (operations: ClientOperation[]) =>
+  operations
     .map(({ name, method }) => ({ name, http: { method } }))
     .filter(needsScope)
     .map(requiredScope)
     .concat(AGENT_SCOPE, CONTENT_SCOPE)
     .map((scope) => splitScope(scope)[0]);
+
+export function generateNameTypes(contract: Contract, operations: ClientOperation[]): string {
   const dimensions = unionOf(USAGE_DIMENSIONS);
   return [
-    `/** Kind of a run. A newer server can add more. */\nexport type RunType = ${unionOf([...runTypes, ...UPLOAD_RUN_TYPES])} | (string & {});`,
+    `/** Kind of a run. A newer server can add more. */\nexport type RunType = ${unionOf(listRunTypes(operations))} | (string & {});`,
     `/** Code of an error. A newer server can add more. */\nexport type ErrorCode = ${unionOf(Object.keys(contract["x-errors"]))} | (string & {});`,
-    `/** Permission of a key or token: a resource with read, write or both. */\nexport type Scope = "*" | "*:read" | \`\${${unionOf(resources)}}:\${"read" | "write" | "*"}\`;`,
-    `/** Name of a model. An installation has those of \`catalogue.get\`; each model does some operations. */\nexport type ModelName = ${unionOf([...modelIds, ...listCurrentModels()])} | (string & {});`,
+    `/** Permission of a key or token: a resource with read, write or both. */\nexport type Scope = "*" | "*:read" | \`\${${unionOf(listResources(operations))}}:\${"read" | "write" | "*"}\`;`,
+    `/** Name of a model. An installation has those of \`catalogue.get\`; each model does some operations. */\nexport type ModelName = ${unionOf(listModelNames())} | (string & {});`,
     `/** Dimensions of a usage report, several separated by commas. */\nexport type UsageBy = ${dimensions} | \`\${${dimensions}},\${string}\`;`,
   ].join("\n\n");
+}
+
+type KnownNames = { says: string; words: string[]; isOpen: boolean };
+
+/** The same names for clients in other languages. `isOpen`: other texts are valid too. */
+export function listKnownNames(contract: Contract, operations: ClientOperation[]): Record<string, KnownNames> {
+  const sorted = (names: string[]) => [...new Set(names)].sort();
+  const scopes = listResources(operations).flatMap((resource) =>
+    ["read", "write", "*"].map((each) => `${resource}:${each}`),
+  );
+  return {
+    RunType: {
+      says: "Kind of a run. A newer server can add more.",
+      words: sorted(listRunTypes(operations)),
+      isOpen: true,
+    },
+    ErrorCode: { says: "Code of an error.", words: sorted(Object.keys(contract["x-errors"])), isOpen: true },
+    Scope: { says: "Permission of a key or token.", words: ["*", "*:read", ...sorted(scopes)], isOpen: false },
+    ModelName: { says: "Name of a model; any other text is valid too.", words: sorted(listModelNames()), isOpen: true },
+  };
 }
 
 /** The generated type of a field, if it has one. */

@@ -33,7 +33,10 @@ export async function createPythonEnvironment(requirements = REQUIREMENTS): Prom
   const unfinished = mkdtempSync(`${directory}-`);
   try {
     await execute("python3", ["-m", "venv", unfinished]);
-    const pip = [...["-m", "pip", "install", "--quiet", "--no-deps"], ...["--requirement", requirements]];
+    const pip = [
+      ...["-m", "pip", "install", "--quiet", "--no-deps", "--no-compile"],
+      ...["--requirement", requirements],
+    ];
     await execute(join(unfinished, "bin/python"), pip);
     renameSync(unfinished, directory);
   } catch (thrown) {
