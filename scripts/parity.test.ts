@@ -6,7 +6,7 @@ import { expect, it } from "vitest";
 import { HAND_WRITTEN } from "../cli/src/command-names.ts";
 import { listOperationCommands } from "../cli/src/commands/operations.ts";
 import { createProgram } from "../cli/src/program.ts";
-import { installPythonPackage } from "../python/test/python-package.ts";
+import { openPythonSources } from "../python/test/python-package.ts";
 import { describeOperationTool } from "../server/src/http/mcp/tools/describe-operation.ts";
 
 type Contract = { paths: Record<string, Record<string, { operationId: string }>> };
@@ -39,10 +39,9 @@ def find(client, name):
         client = getattr(client, re.sub("[A-Z]", lambda letter: "_" + letter[0].lower(), word), None)
     return client
 print(json.dumps([name for kind in (gesso.Gesso, gesso.AsyncGesso) for name in names if not callable(find(kind(), name))]))`;
-  const python = await installPythonPackage();
+  const python = await openPythonSources();
   expect(JSON.parse(await python.run(["-c", program, JSON.stringify(OPERATIONS)]))).toEqual([]);
   expect(JSON.parse(await python.run(["-c", program, '["runs.unknown"]']))).toHaveLength(2);
-  python.remove();
 });
 
 it("the command line has a command for every operation", async () => {

@@ -11,6 +11,9 @@ const execute = promisify(execFile);
 /** Longer than anything takes; a program that hangs says where. */
 const HANGING_MS = 600_000;
 
+/** Python with the sources of the client, for tests that are not about the package. */
+export type PythonSources = Pick<PythonPackage, "interpreter" | "folder" | "run">;
+
 export type PythonPackage = {
   /** The interpreter, with all packages of requirements.txt. */
   interpreter: string;
@@ -21,9 +24,8 @@ export type PythonPackage = {
   remove(): void;
 };
 
-export async function installPythonPackage(): Promise<PythonPackage> {
+export async function openPythonSources(folder = join(PYTHON_CLIENT, "src")): Promise<PythonSources> {
   const interpreter = await createPythonEnvironment(join(import.meta.dirname, "requirements.txt"));
-  const folder = mkdtempSync(join(tmpdir(), "gesso-python-"));
   const run = async (parameters: string[], env: Record<string, string> = {}) => {
     const options = { cwd: PYTHON_CLIENT, timeout: HANGING_MS, maxBuffer: 64 * 1024 * 1024 };
     const own = { PYTHONPATH: folder, PYTHONDONTWRITEBYTECODE: "1", ...env };
@@ -33,6 +35,12 @@ export async function installPythonPackage(): Promise<PythonPackage> {
     });
     return stdout;
   };
+  return { interpreter, folder, run };
+}
+
+export async function installPythonPackage(): Promise<PythonPackage> {
+  const folder = mkdtempSync(join(tmpdir(), "gesso-python-"));
+  const { interpreter, run } = await openPythonSources(folder);
   await run(["-m", "hatchling", "build", "--target", "wheel", "--directory", folder]);
   const wheel = join(folder, readdirSync(folder).find((name) => name.endsWith(".whl"))!);
   await run(["-m", "pip", "install", "--quiet", "--no-deps", "--no-compile", "--no-index", "--target", folder, wheel]);
