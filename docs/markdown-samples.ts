@@ -1,14 +1,14 @@
 // Reads the code samples of a Markdown page together with the hidden set-up and assertions around them.
 //
 // The convention, in HTML comments that readers never see:
-// - `test:before`, directly above a `ts` or `bash` block: set-up in the language of the block.
+// - `test:before`, directly above a `ts`, `python` or `bash` block: set-up in the language of the block.
 // - `test:`, directly below a block: assertions in the language of the block.
 // - `test:skip <reason>`, directly above a block: the block does not run.
 // - `test:none <reason>`, anywhere: the page needs no running sample.
 // Blocks in other languages (json, http, text, mermaid, `ts receiver <file>`) never run.
 
 export type Sample = {
-  language: "ts" | "bash";
+  language: "ts" | "python" | "bash";
   /** Line of the opening fence in the page. */
   line: number;
   /** The block with its set-up and assertions. Every line has the number that it has in the page. */
@@ -26,7 +26,7 @@ type Item = { start: number; end: number } & (
 );
 
 /** Names under which a sample would silently not run. */
-const ALIASES = /^(js|javascript|typescript|sh|shell|zsh|console|bash .*|ts (?!receiver \S+$).*|)$/;
+const ALIASES = /^(js|javascript|typescript|py|python3|sh|shell|zsh|console|bash .*|ts (?!receiver \S+$).*|)$/;
 
 export function parsePage(text: string): Page {
   const items = parseItems(text);
@@ -38,8 +38,8 @@ export function parsePage(text: string): Page {
   items.forEach((item, index) => {
     if (item.type !== "fence") return;
     if (ALIASES.test(item.info))
-      report(item, `write \`ts\`, \`bash\` or a language that never runs, not "${item.info}"`);
-    if (item.info !== "ts" && item.info !== "bash") return;
+      report(item, `write \`ts\`, \`python\`, \`bash\` or a language that never runs, not "${item.info}"`);
+    if (item.info !== "ts" && item.info !== "python" && item.info !== "bash") return;
     const above = adjacent(items[index - 1], item, text);
     const below = adjacent(item, items[index + 1], text);
     const setUp = above?.type === "comment" && (above.kind === "before" || above.kind === "skip") ? above : undefined;
@@ -58,7 +58,7 @@ export function parsePage(text: string): Page {
   const none = items.find((item) => item.type === "comment" && item.kind === "none");
   for (const item of items) {
     if (item.type !== "comment" || attached.has(item) || item.kind === "none") continue;
-    report(item, `test:${item.kind === "after" ? "" : item.kind} belongs to no \`ts\` or \`bash\` block`);
+    report(item, `test:${item.kind === "after" ? "" : item.kind} belongs to no \`ts\`, \`python\` or \`bash\` block`);
   }
   const withoutSamplesReason = none?.text.trim();
   if (none && !withoutSamplesReason) report(none, "test:none needs a reason");

@@ -1,4 +1,5 @@
-// Runs the samples of a page in its folder: the `bash` blocks of a page in one shell, the `ts` blocks as modules.
+// Runs the samples of a page in its folder: the `bash` blocks of a page in one shell, the `ts` blocks as modules, the
+// `python` blocks as programs of one interpreter.
 import { type ChildProcess, spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -21,15 +22,32 @@ process.on("message", async ({ url, directory, environment }) => {
   process.send({ error });
 });`;
 
+/** One process for all programs, because importing the client takes longer than most samples. */
+const PYTHON_RUNNER = `
+import json, os, sys, traceback
+for line in sys.stdin:
+    asked = json.loads(line)
+    os.chdir(asked["directory"])
+    os.environ.update(asked["environment"])
+    error = None
+    try:
+        exec(compile(asked["code"], asked["file"], "exec"), {"__name__": "__main__"})
+    except BaseException:
+        error = traceback.format_exc()
+    os.write(3, (json.dumps({"error": error}) + "\\n").encode())
+`;
+
 /** Without assertions, an HTTP error is the only sign that a sample is wrong. */
 const STRICT_CURL = 'curl() { command curl --fail "$@"; }';
 
 export type SamplePage = { directory: string; environment: Record<string, string> };
 export type SampleRunner = { run(page: SamplePage, sample: Sample): Promise<void>; endPage(): void; end(): void };
 
-export function createSampleRunner(): SampleRunner {
+/** `python` is the interpreter, with the client. */
+export function createSampleRunner(python: () => { interpreter: string; folder: string }): SampleRunner {
   let shell: ChildProcess | undefined;
   let modules: ChildProcess | undefined;
+  let programs: ChildProcess | undefined;
 
   const runBash = ({ directory, environment }: SamplePage, sample: Sample) => {
     const file = join(directory, sampleFile(sample));
@@ -52,25 +70,46 @@ export function createSampleRunner(): SampleRunner {
     });
   };
 
+  const runPython = ({ directory, environment }: SamplePage, sample: Sample) => {
+    if (!programs || hasEnded(programs)) {
+      const { interpreter, folder } = python();
+      programs = start(interpreter, ["-c", PYTHON_RUNNER], { env: { PYTHONPATH: folder } });
+    }
+    const child = programs;
+    return settle(child, (finish) => {
+      child.stdio[3]?.once("data", (line: Buffer) => finish(JSON.parse(line.toString()).error ?? undefined));
+      const file = join(directory, sampleFile(sample));
+      child.stdin?.write(`${JSON.stringify({ code: pythonProgram(sample), file, directory, environment })}\n`);
+    });
+  };
+
+  const run = (page: SamplePage, sample: Sample) =>
+    ({ bash: runBash, ts: runModule, python: runPython })[sample.language](page, sample);
+
   const endPage = () => {
     if (shell) endGroup(shell);
     shell = undefined;
   };
   return {
-    run: (page, sample) => (sample.language === "bash" ? runBash(page, sample) : runModule(page, sample)),
+    run,
     endPage,
     end: () => {
       endPage();
-      if (modules) endGroup(modules);
+      for (const each of [modules, programs]) if (each) endGroup(each);
     },
   };
 }
 
-export const sampleFile = ({ language, line }: Sample) => `line-${line}.${language === "ts" ? "ts" : "sh"}`;
+export const sampleFile = ({ language, line }: Sample) =>
+  `line_${line}.${{ ts: "ts", python: "py", bash: "sh" }[language]}`;
+
+/** A sample may use the client without declaring it. The first line is free, so all others keep their numbers. */
+export const pythonProgram = ({ code }: Sample) =>
+  `${/^client = /m.test(code) ? "" : "from gesso import Gesso; client = Gesso()"}${code}\n`;
 
 /** Starts a process group, so that servers which a sample leaves in the background end with it. */
 function start(command: string, parameters: string[], options: { cwd?: string; env?: Record<string, string> } = {}) {
-  const channel = command === "bash" ? "pipe" : "ipc";
+  const channel = command === process.execPath ? "ipc" : "pipe";
   return spawn(command, parameters, { ...options, stdio: ["pipe", "pipe", "pipe", channel], detached: true });
 }
 

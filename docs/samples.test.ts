@@ -1,7 +1,7 @@
 // Runs every sample of the documentation against a running Gesso and checks every link.
 //
-// Each page is one folder. Its `ts` and `bash` blocks run from top to bottom, with the hidden set-up and assertions
-// that docs/markdown-samples.ts describes. All `ts` blocks are type-checked too.
+// Each page is one folder. Its `ts`, `python` and `bash` blocks run from top to bottom, with the hidden set-up and
+// assertions that docs/markdown-samples.ts describes. All `ts` and `python` blocks are type-checked too.
 import { execFile } from "node:child_process";
 import {
   existsSync,
@@ -19,22 +19,28 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import type { GessoInstance } from "@gesso/dev/start";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openPythonSources, type PythonSources } from "../python/test/python-package.ts";
 import { startDevelopmentGesso } from "../server/test/support/development-gesso.ts";
 import { anchorsOf, parsePage, type Sample } from "./markdown-samples.ts";
-import { createSampleRunner, sampleFile } from "./sample-session.ts";
+import { createSampleRunner, pythonProgram, sampleFile } from "./sample-session.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const list = (pattern: string) => globSync(pattern, { cwd: ROOT }).sort();
 const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
 
-const PAGES = ["README.md", ...list("docs/guide/**/*.md"), ...list("{sdk,cli,sandbox}/README.md")];
+const PAGES = ["README.md", ...list("docs/guide/**/*.md"), ...list("{sdk,python,cli,sandbox}/README.md")];
 const parsed = PAGES.map((path) => ({ path, ...parsePage(read(path)) }));
 const isRunning = ({ skipReason }: Sample) => skipReason === undefined;
 
 const folder = mkdtempSync(join(tmpdir(), "gesso-samples-"));
 const directoryOf = (page: string) => join(folder, page.replaceAll(/\W+/g, "-"));
-const runner = createSampleRunner();
+let python: PythonSources;
+const runner = createSampleRunner(() => python);
 let gesso: GessoInstance;
+
+/** Each has a name of its own, because the type checker reads all of them as modules of one program. */
+const pythonModule = (page: string, sample: Sample) =>
+  join(folder, "python-samples", `${page.replaceAll(/\W+/g, "_")}_${sampleFile(sample)}`);
 
 /** What a `ts` block may use without declaring it. */
 const SUPPLIED: Record<string, string> = {
@@ -58,15 +64,20 @@ beforeAll(async () => {
   symlinkSync(join(ROOT, "node_modules"), join(folder, "node_modules"));
   writeFileSync(join(folder, "package.json"), '{ "type": "module" }\n');
   const compilerOptions = { noUnusedLocals: false, noUnusedParameters: false };
-  const project = { extends: join(ROOT, "tsconfig.json"), compilerOptions, include: ["*/line-*.ts"], exclude: [] };
+  const project = { extends: join(ROOT, "tsconfig.json"), compilerOptions, include: ["*/line_*.ts"], exclude: [] };
   writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(project));
+  mkdirSync(join(folder, "python-samples"));
   for (const { path, samples } of parsed) {
     mkdirSync(directoryOf(path));
     for (const sample of samples.filter(isRunning)) {
       if (sample.language === "ts") writeFileSync(join(directoryOf(path), sampleFile(sample)), moduleOf(sample));
+      if (sample.language === "python") writeFileSync(pythonModule(path, sample), pythonProgram(sample));
     }
   }
-  gesso = await startDevelopmentGesso({ dataDir: join(folder, ".gesso") });
+  [gesso, python] = await Promise.all([
+    startDevelopmentGesso({ dataDir: join(folder, ".gesso") }),
+    openPythonSources(),
+  ]);
 });
 
 afterAll(async () => {
@@ -94,6 +105,13 @@ it("has samples that fit their types", async () => {
   expect(`${result.stdout}${result.stderr}`).toBe("");
 });
 
+it("has samples in Python that fit their types, in strict mode", async () => {
+  const files = globSync("python-samples/*.py", { cwd: folder }).map((path) => join(folder, path));
+  expect(files.length).toBeGreaterThan(10);
+  const parameters = ["--strict", "--cache-dir", join(ROOT, "node_modules/.cache/mypy")];
+  expect(await python.run(["-m", "mypy", ...parameters, ...files], { MYPYPATH: python.folder })).toContain("Success");
+});
+
 it("follows the convention for samples", () => {
   const problems = parsed.flatMap(({ path, problems }) => problems.map((problem) => `${path}, ${problem}`));
   expect(problems).toEqual([]);
@@ -118,7 +136,7 @@ it("lists every page in docs/README.md", () => {
 });
 
 it("links only to files and headings that exist", () => {
-  const pages = [...list("*.md"), ...list("{docs,sdk,cli,sandbox,examples,.github}/**/*.md")].filter(
+  const pages = [...list("*.md"), ...list("{docs,sdk,python,cli,sandbox,examples,.github}/**/*.md")].filter(
     (path) => !path.includes("node_modules/") && !path.includes("/dist/") && !path.includes(".gesso/"),
   );
   expect(pages.length).toBeGreaterThan(40);

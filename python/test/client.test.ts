@@ -1,12 +1,14 @@
 // The Python client, installed from its wheel, against a running Gesso.
-import { readFileSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { copyFileSync, readFileSync, statSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startResettingProxy } from "../../cli/test/support/resetting-proxy.ts";
 import { readSandboxLedger } from "../../server/test/support/api-caller.ts";
 import { type Installation, openSharedInstallation } from "../../server/test/support/shared-installation.ts";
 import { installPythonPackage, PYTHON_CLIENT, type PythonPackage } from "./python-package.ts";
 
+/** The samples of the documentation are checked with the same cache. */
+const CACHE = resolve("node_modules/.cache/mypy");
 /** LOST_RESPONSES=200 makes more. */
 const CALLS = Number(process.env.LOST_RESPONSES ?? 20);
 const MAX_WHEEL_BYTES = 150_000;
@@ -50,9 +52,30 @@ describe("the package", () => {
   });
 
   it("has types without errors, in strict mode, and so have its tests", async () => {
-    const parameters = ["--strict", "--python-version", "3.10", "--no-incremental", "src/gesso", "test"];
+    const parameters = ["--strict", "--python-version", "3.10", "--cache-dir", CACHE, "src/gesso", "test"];
     expect(await python.run(["-m", "mypy", ...parameters], { PYTHONPATH: "src" })).toContain("Success");
   });
+});
+
+it("runs the notebook of the examples: image, edit with a mask, tree and cost in at most 10 cells", async () => {
+  const notebook = join(python.folder, "notebook.ipynb");
+  copyFileSync("examples/notebook.ipynb", notebook);
+  // The kernel is that of this environment, not one that the machine has.
+  const kernels = {
+    JUPYTER_PATH: join(dirname(dirname(python.interpreter)), "share/jupyter"),
+    IPYTHONDIR: join(python.folder, "ipython"),
+  };
+  const env = { ...variables(), ...kernels, JUPYTER_RUNTIME_DIR: python.folder };
+  const printed = await python.run([join(PYTHON_CLIENT, "test/run_notebook.py"), notebook], env);
+  const { cells, outputs, texts } = JSON.parse(printed.trim().split("\n").at(-1)!);
+  expect(cells).toBeLessThanOrEqual(10);
+  const image = ["image/jpeg", "image/png", "text/plain"];
+  expect(outputs.map((each: string[][]) => each[0]?.filter((type) => image.includes(type)))).toMatchObject([
+    ...[undefined, expect.arrayContaining(["image/png"]), ["text/plain"]],
+    ...[expect.arrayContaining(["image/png"]), expect.arrayContaining(["image/png"]), ["text/plain"], ["text/plain"]],
+  ]);
+  expect(texts.at(-2)).toMatch(/image-generation.*completed.*image-edit/s);
+  expect(Number(texts.at(-1))).toBe(0);
 });
 
 describe("lost responses", () => {
