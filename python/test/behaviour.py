@@ -102,6 +102,7 @@ async def call_async(row: dict[str, Any], url: str) -> dict[str, Any]:
             if row["call"] == "events":
                 return {"types": [event.type async for event in client.runs.events(RUN_ID)]}
             states: list[str] = []
+            task: asyncio.Future[Any]
             wait = read_wait(row, states, lambda: task.cancel())
             task = asyncio.ensure_future(create().wait(**wait))
             return {**describe(await task), **({"progress": states} if "progress" in row.get("wait", {}) else {})}

@@ -9,7 +9,7 @@ import sys
 import nbformat
 from nbclient import NotebookClient
 
-notebook = nbformat.read(sys.argv[1], as_version=4)
+notebook = nbformat.read(sys.argv[1], as_version=4)  # type: ignore[no-untyped-call]
 # Files that the cells write are beside the notebook.
 folder = {"metadata": {"path": os.path.dirname(sys.argv[1])}}
 NotebookClient(notebook, timeout=300, kernel_name="python3", resources=folder).execute()

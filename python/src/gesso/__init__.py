@@ -4,58 +4,19 @@ from . import webhooks
 from ._async._client import AsyncGesso
 from ._async._runs import AsyncFile, AsyncFinishedRun, AsyncImageRun, AsyncRunCall, AsyncVideoRun
 from ._cached import cached
-from ._errors import (
-    AuthError,
-    BudgetError,
-    ConflictError,
-    ConnectionError,
-    GessoError,
-    NotFoundError,
-    PermissionError,
-    RateLimitError,
-    RunCanceledError,
-    RunFailedError,
-    ServerError,
-    TimeoutError,
-    ValidationError,
-    WebhookVerificationError,
-)
+from ._errors import AuthError, BudgetError, ConflictError, ConnectionError, GessoError, NotFoundError, PermissionError
+from ._errors import RateLimitError, RunCanceledError, RunFailedError, ServerError, TimeoutError, ValidationError
+from ._errors import WebhookVerificationError
 from ._operation import CallOptions
 from ._sources import FileSource, ImageSource, RunOutputReference
 from ._sync._client import Gesso
 from ._sync._runs import File, FinishedRun, ImageRun, RunCall, VideoRun
 
 __all__ = [
-    "AsyncFile",
-    "AsyncFinishedRun",
-    "AsyncGesso",
-    "AsyncImageRun",
-    "AsyncRunCall",
-    "AsyncVideoRun",
-    "AuthError",
-    "BudgetError",
-    "CallOptions",
-    "ConflictError",
-    "ConnectionError",
-    "File",
-    "FileSource",
-    "FinishedRun",
-    "Gesso",
-    "GessoError",
-    "ImageRun",
-    "ImageSource",
-    "NotFoundError",
-    "PermissionError",
-    "RateLimitError",
-    "RunCall",
-    "RunCanceledError",
-    "RunFailedError",
-    "RunOutputReference",
-    "ServerError",
-    "TimeoutError",
-    "ValidationError",
-    "VideoRun",
+    "Gesso", "RunCall", "FinishedRun", "ImageRun", "VideoRun", "File",
+    "AsyncGesso", "AsyncRunCall", "AsyncFinishedRun", "AsyncImageRun", "AsyncVideoRun", "AsyncFile",
+    "CallOptions", "FileSource", "ImageSource", "RunOutputReference", "cached", "webhooks",
+    "AuthError", "BudgetError", "ConflictError", "ConnectionError", "GessoError", "NotFoundError", "PermissionError",
+    "RateLimitError", "RunCanceledError", "RunFailedError", "ServerError", "TimeoutError", "ValidationError",
     "WebhookVerificationError",
-    "cached",
-    "webhooks",
 ]
