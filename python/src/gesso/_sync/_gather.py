@@ -19,7 +19,8 @@ class Gather:
         """
         Makes the calls, of which at most `limit` are open, and returns their runs in order. A call is a function, such
         as `lambda: client.images.generate(prompt="a fox")`. If a call fails, the others still end, because they are
-        paid for; then the first error is raised.
+        paid for; then the first error is raised. Ctrl-C makes no further calls and takes effect when the open ones have
+        ended.
         """
 
         def run(call: Callable[[], RunCall[Any, F]]) -> F | BaseException:
