@@ -238,8 +238,8 @@ CREATE OR REPLACE FUNCTION archived_run_lines(of_runs uuid[])
 AS $function$
   select record.run_id, (jsonb_build_object('schema', 1) || to_jsonb(record))::text
   from (
-    select runs.run_id, runs.tenant_id, user_id, end_user, key_id, operation, run_type, status, parent_run_id, root_run_id,
-      depth, inputs, given_fields, plan, metadata, webhook_url, model, provider, result, error, cost, warnings, traceparent,
+    select runs.run_id, runs.tenant_id, user_id, end_user, customer, cost_tags, key_id, operation, run_type, status,
+      parent_run_id, root_run_id, depth, inputs, given_fields, plan, metadata, webhook_url, model, provider, result, error, cost, warnings, traceparent,
       created_at, started_at, finished_at, expires_at, deleted_at,
       coalesce((select tags from run_marks where run_marks.run_id = runs.run_id), '{}') as tags,
       array(select source_run_id from run_references where run_references.run_id = runs.run_id

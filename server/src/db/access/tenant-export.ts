@@ -41,7 +41,7 @@ const PAGED = {
   budget: {
     table: "budgets",
     columns: `holder_id, is_prepaid, available, hour_limit, day_limit, month_limit, total_limit, hour, hour_used, day, day_used,
-      month, month_used, total_used`,
+      month, month_used, total_used, of_kind, of_value, template_id, alert_at`,
     key: "holder_id",
   },
   prompt: {
@@ -87,7 +87,7 @@ const PAGED = {
   },
   run: {
     table: "runs",
-    columns: `run_id, user_id, key_id, operation, run_type, status, progress, parent_run_id, root_run_id, inputs, metadata,
+    columns: `run_id, user_id, end_user, customer, cost_tags, key_id, operation, run_type, status, progress, parent_run_id, root_run_id, inputs, metadata,
       webhook_url, model, provider, result, error, cost, warnings, created_at, started_at, finished_at, expires_at,
       deleted_at`,
     key: "run_id",
