@@ -41,7 +41,10 @@ export async function checkUnknownOutcomes(
     {
       invariant: "an outcome is unknown only if the vendor lost the response or a fault hit the request",
       passed: unexplained.length === 0,
-      observed: `${counts || "0"} unknown, ${unexplained.length} unexplained ${ids(unexplained)}`,
+      observed: `${counts || "0"} unknown, ${unexplained.length} unexplained ${unexplained
+        .slice(0, 3)
+        .map((outcome) => describe(outcome, jobsOf.get(outcome.run_id) ?? []))
+        .join("; ")}`,
     },
     {
       invariant: "no outcome is unknown whose callback Gesso accepted in time",
@@ -49,6 +52,16 @@ export async function checkUnknownOutcomes(
       observed: `${ignored.length} ${ids(ignored)}`,
     },
   ];
+}
+
+/** What is known about an outcome that nothing explains: when its request began and ended here and at the vendor. */
+function describe({ run_id, provider, claimed_ms, finished_ms }: UnknownOutcome, jobs: VendorJobRecord[]): string {
+  const seconds = (ms: number) => ((ms - claimed_ms) / 1000).toFixed(1);
+  const there = jobs.map(({ status, underWay }) =>
+    underWay ? `${status} from ${seconds(underWay.from)} to ${seconds(underWay.to)} s` : status,
+  );
+  const claimed = new Date(claimed_ms).toISOString();
+  return `${run_id} at ${provider}, claimed ${claimed}, ended after ${seconds(finished_ms)} s, jobs: ${there.join(", ") || "none"}`;
 }
 
 function isExplained({ claimed_ms }: UnknownOutcome, jobs: VendorJobRecord[], faults: FaultLog): boolean {

@@ -8,14 +8,14 @@ const copy = (text: string) => ({ bytes: Buffer.from(text), media_type: "image/w
 const MADE = { small: copy("small"), large: copy("large"), thumbhash: "x" };
 type Made = Awaited<ReturnType<ThumbnailDependencies["thumbnails"]["make"]>>;
 
-function setUp() {
+function setUp(put = async () => {}) {
   const clock = createManualClock();
   const make = Promise.withResolvers<Made>();
   const stored: string[] = [];
   const dependencies = {
     clock,
     thumbnails: { make: () => make.promise },
-    assets: { storage: { put: async (key: string) => void stored.push(key) } },
+    assets: { storage: { put: (key: string) => put().then(() => void stored.push(key)) } },
     log: { warn: () => {} },
   } as unknown as ThumbnailDependencies;
   return { clock, make, stored, result: storeThumbnails(dependencies, RUN, SOURCE) };
@@ -36,4 +36,15 @@ it("Thumbnails that are made after 15 s are not stored: no row would name them",
   make.resolve(MADE);
   await settled();
   expect(stored).toEqual([]);
+});
+
+it("Thumbnails whose storing takes longer than 15 s have their rows, because they are in the storage", async () => {
+  const written = Promise.withResolvers<void>();
+  const { clock, make, stored, result } = setUp(() => written.promise);
+  make.resolve(MADE);
+  await settled();
+  await clock.advance(30_000);
+  written.resolve();
+  expect((await result).files).toHaveLength(2);
+  expect(stored).toHaveLength(2);
 });

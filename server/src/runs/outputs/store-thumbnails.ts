@@ -1,5 +1,5 @@
-// Makes the thumbnails of a stored file and writes them beside it. Never throws, and takes 15 s at most: a result is
-// worth more than its thumbnails, so a file whose thumbnails fail is stored without them.
+// Makes the thumbnails of a stored file, in 15 s at most, and writes them beside it. Never throws: a result is worth
+// more than its thumbnails, so a file whose thumbnails fail is stored without them.
 
 import { createHash } from "node:crypto";
 import type { FileToInsert } from "../../db/files/insert-files.ts";
@@ -38,30 +38,37 @@ export async function storeThumbnails(
   run: RunRef,
   source: ThumbnailSource,
 ): Promise<StoredThumbnails> {
-  const { promise: timeout, reject } = Promise.withResolvers<never>();
-  const control = new AbortController();
-  const timer = dependencies.clock.after(LIMIT_SECONDS * 1000, () => {
-    control.abort(new Error(`no thumbnails within ${LIMIT_SECONDS} s`));
-    reject(control.signal.reason);
-  });
   try {
-    // Work that takes longer goes on and stores nothing more: the file has its row, which names no thumbnails.
-    return await Promise.race([makeAndStore(dependencies, run, source, control.signal), timeout]);
+    return await makeAndStore(dependencies, run, source);
   } catch (thrown) {
     const { asset_id } = source;
     dependencies.log.warn({ run_id: run.run_id, asset_id, err: thrown }, "file stored without thumbnails");
     return NONE;
+  }
+}
+
+/**
+ * The limit is for making them, and not for storing: a process that is suspended while it writes would give up a file
+ * that is then in the storage without a row.
+ */
+async function makeInTime({ thumbnails, clock }: ThumbnailDependencies, { file, mark }: ThumbnailSource) {
+  const { promise: timeout, reject } = Promise.withResolvers<never>();
+  const timer = clock.after(LIMIT_SECONDS * 1000, () => reject(new Error(`no thumbnails within ${LIMIT_SECONDS} s`)));
+  try {
+    // Outputs that say what made them are also found without their metadata.
+    return await Promise.race([thumbnails.make(file, { hasFingerprint: mark !== undefined }), timeout]);
   } finally {
     timer.stop();
   }
 }
 
 async function makeAndStore(
-  { assets, thumbnails }: ThumbnailDependencies,
+  dependencies: ThumbnailDependencies,
   run: RunRef,
-  { asset_id, file, mark }: ThumbnailSource,
-  signal: AbortSignal,
+  source: ThumbnailSource,
 ): Promise<StoredThumbnails> {
+  const { assets } = dependencies;
+  const { asset_id, mark } = source;
   // The copies of a small image are equal: they are one object.
   const puts = new Map<string, Promise<void>>();
   const store = async (size: "small" | "large", { bytes: plain, ...about }: ThumbnailFile): Promise<FileToInsert> => {
@@ -73,9 +80,7 @@ async function makeAndStore(
     const id = deriveId(run.run_id, "thumbnail", asset_id, size);
     return { asset_id: id, ...about, size_bytes: content.byteLength, sha256, role: "thumbnail", storage_key };
   };
-  // Outputs that say what made them are also found without their metadata.
-  const made = await thumbnails.make(file, { hasFingerprint: mark !== undefined });
-  signal.throwIfAborted();
+  const made = await makeInTime(dependencies, source);
   if (!made) return NONE;
   const { small, large, thumbhash, fingerprint } = made;
   const [smallFile, largeFile] = await Promise.all([store("small", small), store("large", large)]);
