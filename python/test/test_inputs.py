@@ -75,6 +75,14 @@ def test_webhooks_are_verified_with_one_of_several_secrets() -> None:
     assert gesso.webhooks.unwrap(BODY.encode(), two, SECRET).type == "webhook.test"
 
 
+def test_the_class_of_an_event_says_whether_it_is_about_a_run() -> None:
+    headers = gesso.webhooks.generate_test_headers(BODY, SECRET)
+    assert not isinstance(gesso.webhooks.unwrap(BODY, headers, SECRET), gesso.RunEvent)
+    body = '{"type":"run.completed","timestamp":"2026-11-15T04:00:00Z","data":{"run_id":"r"}}'
+    event: gesso.Event = gesso.webhooks.unwrap(body, gesso.webhooks.generate_test_headers(body, SECRET), SECRET)
+    assert isinstance(event, gesso.RunEvent) and event.data.run_id == "r"
+
+
 @pytest.mark.parametrize(
     ("body", "change", "secret", "code"),
     [
