@@ -108,6 +108,17 @@ def test_a_wait_ends_at_its_timeout_and_the_run_continues(client: Gesso) -> None
     call.cancel()
 
 
+def test_an_exceeded_rate_limit_says_how_long_to_wait(client: Gesso) -> None:
+    key = client.keys.create(name="small", scopes=["images:write"], limits={"runs_per_minute": 1}).key
+    with Gesso(api_key=key, max_retries=0) as limited:
+        limited.images.generate(prompt="a small boat", width=64, height=64)
+        with pytest.raises(gesso.RateLimitError) as raised:
+            limited.images.generate(prompt="a second boat", width=64, height=64)
+    # The server adds up to a quarter at random, so that clients do not retry at the same time.
+    assert raised.value.retry_after and 0 < raised.value.retry_after <= 75
+    assert gesso.RateLimitError("", headers={"retry-after": "soon"}).retry_after is None
+
+
 def test_events_and_lists(client: Gesso) -> None:
     run = client.wait(_run(client))
     events = list(client.runs.events(run.run_id))

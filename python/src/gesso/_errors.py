@@ -80,6 +80,12 @@ class ConflictError(GessoError):
 class RateLimitError(GessoError):
     """429: a rate limit or a concurrency limit is exceeded."""
 
+    @property
+    def retry_after(self) -> float | None:
+        """Seconds to wait before a retry, from the `Retry-After` header. None if it names no seconds."""
+        value = self.headers.get("retry-after", "")
+        return float(value) if re.fullmatch(r"[0-9]+(\.[0-9]+)?", value) else None
+
 
 class ServerError(GessoError):
     """500 and above: the server failed."""
