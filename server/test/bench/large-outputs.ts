@@ -37,7 +37,9 @@ const report = (isRight: boolean, text: string) => {
 };
 
 const folder = mkdtempSync(join(tmpdir(), "gesso-bench-outputs-"));
-const s3 = values.s3 ? await startS3Server(join(folder, "rgw"), await freePort(), 8 * 1024) : undefined;
+const s3 = values.s3
+  ? await startS3Server(join(folder, "rgw"), await freePort(), (count + 2) * Number(values.megabytes))
+  : undefined;
 const bucket = "gesso-bench";
 if (s3) {
   const options = { region: "us-east-1", bucket, credentials: S3_TEST_CREDENTIALS, forcePathStyle: true };
