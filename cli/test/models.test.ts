@@ -154,7 +154,7 @@ describe("gesso run", () => {
     expect(help.stdout).toMatch(/--duration <value> +Default: 8s \(choices: "4s", "8s"\)/);
     expect(help.stdout).toMatch(/--set-timeout <number> +At least 1, at most 60/);
     const given = ["--prompt", "a boat", "--duration", "4s", "--no-generate-audio", "--set-timeout", "5"];
-    const made = await gesso("run", "boat", ...given, "--tags", "a", "--tags", "b", "-o", "out/boat.mp4");
+    const made = await gesso("run", "boat", ...given, "--set-tags", "a", "--set-tags", "b", "-o", "out/boat.mp4");
     expect([made.code, made.stderr]).toEqual([0, ""]);
     expect(JSON.parse(made.stdout)).toMatchObject({ model: "fal:acme/boat-film", files: ["out/boat.mp4"] });
     expect(readFileSync(join(folder, "out/boat.mp4")).subarray(4, 8).toString()).toBe("ftyp");

@@ -90,6 +90,7 @@ function fitting(schema: Schema, index = 0): unknown {
   if (schema.enum) return schema.enum[index % schema.enum.length];
   if (schema.anyOf) return fitting(schema.anyOf[0]!, index);
   if (schema.format === "uuid") return SOME_ID;
+  if (NUMBER.includes(schema.type ?? "")) return schema.minimum ?? index;
   if (schema.pattern?.includes("@?")) return `tag${index}`;
   if (schema.pattern?.includes("(read|write")) return "images:write";
   if (schema.pattern === ALIAS_PATTERN) return `alias-${index}`;

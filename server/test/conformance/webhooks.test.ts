@@ -25,7 +25,7 @@ beforeEach(() => receiver.respondWith(() => 204));
 const SECRET = "thirty-two bytes that nobody sees";
 const TYPES = [
   ...["run.completed", "run.failed", "run.canceled", "run.processing", "run.progress", "webhook.test"],
-  ...["webhook_endpoint.disabled", "credits.low", "api_key.revoked"],
+  ...["webhook_endpoint.disabled", "credits.low", "budget.warning", "budget.reached", "api_key.revoked"],
 ];
 const isOf = (runId: string) => (each: ReceivedMessage) => each.event.data.run_id === runId;
 const idOf = ({ headers }: ReceivedMessage) => String(headers["webhook-id"]);

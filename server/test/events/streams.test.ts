@@ -80,7 +80,7 @@ describe("the stream of a run", () => {
       ...[["processing", 0.5] as const, ["failed", 0.5] as const],
     ]);
     expect(Object.keys(shown[3].data).sort()).toEqual(
-      "created_at end_user error expires_at image_url live_status metadata outputs parent_run_id progress run_id run_type status updated_at video_url warnings".split(
+      "created_at customer end_user error expires_at image_url live_status metadata outputs parent_run_id progress run_id run_type status updated_at video_url warnings".split(
         " ",
       ),
     );
