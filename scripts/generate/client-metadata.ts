@@ -52,18 +52,22 @@ const hasImages = (schema: Schema): boolean =>
     (part) => part !== undefined && hasImages(part),
   );
 
-/** The declaration that the operations of a group refer to as `run`. */
+/** The fields that all operations with runs have: one declaration, which every group of operations imports. */
 export function generateRunFields(operations: ClientOperation[]): string {
-  const verb = operations.find(({ commonRunFields: ofRun }) => ofRun.length > 0);
-  if (!verb) return "";
-  const fields = Object.entries(verb.input.properties ?? {}).filter(([field]) => verb.commonRunFields.includes(field));
-  return `const run = ${printFields(Object.fromEntries(fields))};\n`;
+  const declarations = operations
+    .filter(({ commonRunFields: ofRun }) => ofRun.length > 0)
+    .map(({ input, commonRunFields: ofRun }) => {
+      const fields = Object.entries(input.properties ?? {}).filter(([field]) => ofRun.includes(field));
+      return printFields(Object.fromEntries(fields));
+    });
+  if (new Set(declarations).size !== 1) throw new Error("The common fields of runs differ between operations.");
+  return `export const runFields = ${declarations[0]};\n`;
 }
 
 function printFields(properties: Record<string, Schema>, ofRun: string[] = []): string {
   const own = Object.entries(properties).filter(([field]) => !ofRun.includes(field));
   const parts = own.map(([field, schema]) => `${isName(field) ? field : text(field)}: ${generateField(schema)}`);
-  return `{ ${[...parts, ...(ofRun.length > 0 ? ["...run"] : [])].join(", ")} }`;
+  return `{ ${[...parts, ...(ofRun.length > 0 ? ["...runFields"] : [])].join(", ")} }`;
 }
 
 /** Without descriptions and defaults. Timestamps and URLs are validated by the server only. */
@@ -74,6 +78,9 @@ function generateField(schema: Schema): string {
   return schema["x-body"] ? `{ ...${plain}, form: true }` : plain;
 }
 
+/** IDs of end users, customers and tags, which most operations have: only the server checks them. */
+const OWN_ID = "^[^\\p{C}\\p{Zl}\\p{Zp}]{1,128}$";
+
 const isAnyText = ({ type, enum: known }: Schema) => type === "string" && !known;
 
 function printPlain(schema: Schema): string {
@@ -81,8 +88,12 @@ function printPlain(schema: Schema): string {
   // Beside any name, known names are for people. Which other names are valid, only the server knows.
   const isOpenName = schema.anyOf?.some((each) => each.enum) && schema.anyOf.some(isAnyText);
   if (isOpenName) return "text()";
-  if (schema.anyOf)
-    return `{ anyOf: [${schema.anyOf.map((each) => (each.$ref ? "object" : generateField(each))).join(", ")}] }`;
+  if (schema.anyOf) {
+    const choices = schema.anyOf.map((each) => (each.$ref ? "object" : generateField(each)));
+    return choices.length === 2 && choices[1] === "nothing"
+      ? `orNull(${choices[0]})`
+      : `{ anyOf: [${choices.join(", ")}] }`;
+  }
   if (schema.const !== undefined) return text({ type, const: schema.const });
   if (known) return type === "string" ? call("enumOf", ...known) : text({ type, enum: known });
   if (format === "uuid" || type === "boolean") return format ?? String(type);
@@ -92,10 +103,14 @@ function printPlain(schema: Schema): string {
     return `{ type: "object", required: ${text(schema.required ?? [])}, properties: ${printFields(properties)} }`;
   }
   if (type === "object") return "object";
+  if (type === "null") return "nothing";
   if (type !== "string") return text({ type });
   // The length of a secret is counted in bytes, which only the server does.
   if (schema.writeOnly) return "text()";
   const pattern = format ? undefined : schema.pattern;
+  if (pattern === OWN_ID) return "text()";
+  // A list of known names, as text: the server explains which of them there are, and browsers load less.
+  if (pattern && /^\^\((\w+\|){3,}/.test(pattern)) return "text()";
   if (pattern && minLength === 0 && maxLength === undefined) return call("matching", pattern);
   if (pattern) return `text(${minLength}, ${maxLength ?? "Infinity"}, ${text(pattern)})`;
   return maxLength === undefined && minLength === 0 ? "text()" : `text(${minLength}, ${maxLength ?? "Infinity"})`;

@@ -47,6 +47,7 @@ export function generateClient(contract: object): Record<string, string> {
   return {
     ...Object.fromEntries(files),
     [`${FOLDER}/shapes.ts`]: `${HEAD}// What many operations take, and what the server answers.\nimport type { ImageSource } from "../sources.ts";\n\n${[generateFieldGroups(verbs), generateNameTypes(contract as Contract, verbs), generateEventTypes(contract as Contract), generateResponseTypes(contract as Contract)].join("\n\n")}\n`,
+    [`${FOLDER}/run-fields.ts`]: `${HEAD}import { arrayOf, boolean, enumOf, number, object, text } from "../schema-builders.ts";\n\n${generateRunFields(verbs)}`,
     [`${FOLDER}/run-inputs.ts`]: `${HEAD}${generateRunInputs(verbs, inputsElsewhere)}`,
     [`${FOLDER}/client.ts`]: generateClientFile([...groups.keys()]),
     "sdk/api.md": generateMethodList(verbs),
@@ -193,9 +194,7 @@ function generateGroup(
   const tree = treeOf(operations);
   const type = toPascalCase(group);
   const constants = operations.filter(isAliased).map((verb) => `const ${last(verb.name)} = ${callExpression(verb)};\n`);
-  const made = indent(
-    `\n${[generateRunFields(operations), ...constants].join("")}return ${valueTree(tree)} as unknown as ${type};`,
-  );
+  const made = indent(`\n${constants.join("")}return ${valueTree(tree)} as unknown as ${type};`);
   const types = [
     ...inputs,
     `/** The operations \`${group}.*\`${group === "videos" ? ", and `generateVideo`" : ""}. */\nexport type ${type} = ${typeTree(tree)};`,
@@ -221,7 +220,7 @@ const CALLS =
 const FINISHED_RUNS = ["FinishedRun", "ImageRun", "VideoRun"];
 const FIELD_RULES = ["allOrNone", "allRequired", "anyRequired", "exactlyOneRequired", "ifEquals", "within"];
 const SCHEMA_BUILDERS =
-  `arrayOf boolean enumOf file imageInput imageUrl integer matching number object text uuid`.split(" ");
+  `arrayOf boolean enumOf file imageInput imageUrl integer matching nothing number object orNull text uuid`.split(" ");
 
 function importsFor(types: string, values: string, shapes: string[]): string {
   const inTypes = (names: string[]) => names.filter((name) => new RegExp(`\\b${name}\\b`).test(types));
@@ -239,6 +238,7 @@ function importsFor(types: string, values: string, shapes: string[]): string {
     line("type ", inTypes(["CallOptions"]), "../settings.ts"),
     line("type ", inTypes(["FileSource", "ImageSource"]), "../sources.ts"),
     line("type ", inTypes(FINISHED_RUNS), "../wait-for-run.ts"),
+    line("", values.includes("...runFields") ? ["runFields"] : [], "./run-fields.ts"),
     line("type ", inTypes(["RunInputs", "RunsCreateInput"]), "./run-inputs.ts"),
     line("type ", inTypes(shapes).sort(), "./shapes.ts"),
   ].join("");

@@ -4,6 +4,7 @@ import type { Schema } from "./validation.ts";
 
 export const uuid: Schema = { type: "string", format: "uuid" };
 export const boolean: Schema = { type: "boolean" };
+export const nothing: Schema = { type: "null" };
 export const object: Schema = { type: "object" };
 /** An image as a URL. */
 export const imageUrl: Schema = { sourceKind: "image" };
@@ -21,6 +22,7 @@ export const text = (minLength = 0, maxLength = Number.POSITIVE_INFINITY, patter
 export const matching = (pattern: string): Schema => ({ type: "string", pattern });
 export const integer = (minimum: number, maximum: number): Schema => ({ type: "integer", minimum, maximum });
 export const number = (minimum: number, maximum: number): Schema => ({ type: "number", minimum, maximum });
+export const orNull = (schema: Schema): Schema => ({ anyOf: [schema, nothing] });
 export const enumOf = (...known: unknown[]): Schema => ({ type: "string", enum: known });
 export const arrayOf = (items: Schema, minItems: number, maxItems: number): Schema => ({
   type: "array",

@@ -7,6 +7,7 @@ import { arrayOf, boolean, enumOf, file, imageInput, imageUrl, integer, matching
 import type { CallOptions } from "../settings.ts";
 import type { FileSource, ImageSource } from "../sources.ts";
 import type { FinishedRun, ImageRun } from "../wait-for-run.ts";
+import { runFields } from "./run-fields.ts";
 import type { BackgroundRemoved, CharacterGeneration, Description, Extraction, Generation, ImageFields, ModelName, ReferenceGeneration, Requires, Run, RunFields, RunOutputReference, SourceFields, Upload } from "./shapes.ts";
 
 /** Fields of `images.backgroundRemove`. */
@@ -662,13 +663,12 @@ export type Images = {
  * @example const images = imagesOf(connect({ baseUrl, apiKey }))
  */
 export function imagesOf(connection: Connection): Images {
-  const run = { sync: boolean, routing: enumOf("preferred", "cheapest", "fastest"), max_cost: number(0, 1000000), webhook_url: text(1, 2048, "^https?:\\/\\/\\S+$"), webhook_secret: text(), metadata: object, end_user: text(1, 128, "^[^\\p{C}\\p{Zl}\\p{Zp}]{1,128}$"), customer: text(1, 128, "^[^\\p{C}\\p{Zl}\\p{Zp}]{1,128}$"), tags: arrayOf(text(1, 128, "^[^\\p{C}\\p{Zl}\\p{Zp}]{1,128}$"), 0, 20) };
   const genRemove = callRun(connection, {
     name: "images.genRemove",
     path: "/api/v1/edits/generative-remove",
     images: imageSources,
     required: ["prompt"],
-    fields: { image_url: imageInput, run_id: uuid, output_index: integer(0, 1000), frame: enumOf("first", "last"), prompt: text(1, 8000), remove_shadow: boolean, multiple: boolean, model: text(1, 200), ...run },
+    fields: { image_url: imageInput, run_id: uuid, output_index: integer(0, 1000), frame: enumOf("first", "last"), prompt: text(1, 8000), remove_shadow: boolean, multiple: boolean, model: text(1, 200), ...runFields },
     rules: [anyRequired("image_url", "run_id")],
   });
   return {
@@ -677,74 +677,74 @@ export function imagesOf(connection: Connection): Images {
       path: "/api/v1/edits/background-remove",
       images: imageSources,
       isSyncByDefault: true,
-      fields: { image_url: imageInput, run_id: uuid, output_index: integer(0, 1000), frame: enumOf("first", "last"), model: text(1, 200), ...run },
+      fields: { image_url: imageInput, run_id: uuid, output_index: integer(0, 1000), frame: enumOf("first", "last"), model: text(1, 200), ...runFields },
       rules: [anyRequired("image_url", "run_id")],
     }),
     character: callJsonOrForm(connection, {
       name: "images.character",
       path: "/api/v1/runs/character",
       required: ["prompt"],
-      fields: { prompt: text(1, 8000), character_reference_image: imageInput, character_reference_run_id: uuid, output_index: integer(0, 1000), frame: enumOf("first", "last"), character_reference_file: file, rendering_speed: enumOf("Default", "Turbo", "Quality"), style_type: enumOf("Auto", "Fiction", "Realistic"), magic_prompt_option: enumOf("On", "Off", "Auto"), aspect_ratio: enumOf("1:1", "16:9", "9:16", "4:3", "3:4", "3:2", "2:3"), resolution: {"enum":["auto","720","1024","1280","2048",720,1024,1280,2048]}, seed: integer(0, 4294967295), image: imageInput, mask: imageInput, model: text(1, 200), ...run },
+      fields: { prompt: text(1, 8000), character_reference_image: imageInput, character_reference_run_id: uuid, output_index: integer(0, 1000), frame: enumOf("first", "last"), character_reference_file: file, rendering_speed: enumOf("Default", "Turbo", "Quality"), style_type: enumOf("Auto", "Fiction", "Realistic"), magic_prompt_option: enumOf("On", "Off", "Auto"), aspect_ratio: enumOf("1:1", "16:9", "9:16", "4:3", "3:4", "3:2", "2:3"), resolution: {"enum":["auto","720","1024","1280","2048",720,1024,1280,2048]}, seed: integer(0, 4294967295), image: imageInput, mask: imageInput, model: text(1, 200), ...runFields },
     }),
     combine: Object.assign(callJsonOrForm(connection, {
       name: "images.combine",
       path: "/api/v1/combine",
       required: ["images"],
-      fields: { images: arrayOf(imageInput, 2, 10), mode: enumOf("side-by-side", "stacked", "grid", "overlay"), gap: integer(0, 512), background: matching("^(transparent|#[0-9a-fA-F]{6})$"), opacity: number(0, 1), output_format: enumOf("png", "jpeg", "webp"), ...run },
+      fields: { images: arrayOf(imageInput, 2, 10), mode: enumOf("side-by-side", "stacked", "grid", "overlay"), gap: integer(0, 512), background: matching("^(transparent|#[0-9a-fA-F]{6})$"), opacity: number(0, 1), output_format: enumOf("png", "jpeg", "webp"), ...runFields },
     }), {
       gemini25: callJsonOrForm(connection, {
         name: "images.combine.gemini25",
         path: "/api/v1/combine/gemini-2.5",
         required: ["prompt"],
-        fields: { prompt: text(1, 8000), image_urls: arrayOf(imageInput, 2, 10), run_ids: arrayOf({ anyOf: [uuid, object] }, 2, 10), images: arrayOf(imageInput, 1, 10), aspect_ratio: matching("^[1-9]\\d?:[1-9]\\d?$"), ...run },
+        fields: { prompt: text(1, 8000), image_urls: arrayOf(imageInput, 2, 10), run_ids: arrayOf({ anyOf: [uuid, object] }, 2, 10), images: arrayOf(imageInput, 1, 10), aspect_ratio: matching("^[1-9]\\d?:[1-9]\\d?$"), ...runFields },
       }),
       nanobanana: callJsonOrForm(connection, {
         name: "images.combine.nanobanana",
         path: "/api/v1/combine/nanobanana",
         required: ["prompt"],
-        fields: { prompt: text(1, 8000), image_urls: arrayOf(imageInput, 2, 10), run_ids: arrayOf({ anyOf: [uuid, object] }, 2, 10), images: arrayOf(imageInput, 1, 10), aspect_ratio: matching("^[1-9]\\d?:[1-9]\\d?$"), ...run },
+        fields: { prompt: text(1, 8000), image_urls: arrayOf(imageInput, 2, 10), run_ids: arrayOf({ anyOf: [uuid, object] }, 2, 10), images: arrayOf(imageInput, 1, 10), aspect_ratio: matching("^[1-9]\\d?:[1-9]\\d?$"), ...runFields },
       }),
     }),
     describe: callJsonOrForm(connection, {
       name: "images.describe",
       path: "/api/v1/images/describe",
       isSyncByDefault: true,
-      fields: { image_url: imageInput, run_id: uuid, output_index: integer(0, 1000), frame: enumOf("first", "last"), image: file, detail: enumOf("short", "normal", "long"), language: text(0, 64), model: text(1, 200), ...run },
+      fields: { image_url: imageInput, run_id: uuid, output_index: integer(0, 1000), frame: enumOf("first", "last"), image: file, detail: enumOf("short", "normal", "long"), language: text(0, 64), model: text(1, 200), ...runFields },
       rules: [anyRequired("image_url", "run_id", "image")],
     }),
     edit: Object.assign(callJsonOrForm(connection, {
       name: "images.edit",
       path: "/api/v1/edits",
       required: ["prompt","image"],
-      fields: { prompt: text(1, 8000), image: imageInput, mask: imageInput, references: arrayOf(imageInput, 1, 9), aspect_ratio: matching("^[1-9]\\d?:[1-9]\\d?$"), n: integer(1, 4), seed: integer(0, 4294967295), model: text(1, 200), ...run },
+      fields: { prompt: text(1, 8000), image: imageInput, mask: imageInput, references: arrayOf(imageInput, 1, 9), aspect_ratio: matching("^[1-9]\\d?:[1-9]\\d?$"), n: integer(1, 4), seed: integer(0, 4294967295), model: text(1, 200), ...runFields },
     }), {
       fluxKontext: callJsonOrForm(connection, {
         name: "images.edit.fluxKontext",
         path: "/api/v1/edits/flux-kontext",
         defaults: {"model":"flux-kontext-max"},
         required: ["original_run_id","prompt"],
-        fields: { original_run_id: uuid, output_index: integer(0, 1000), frame: enumOf("first", "last"), prompt: text(1, 8000), aspect_ratio: enumOf("match_input_image", "1:1", "16:9", "9:16", "4:3", "3:4", "3:2", "2:3", "4:5", "5:4", "21:9", "9:21", "2:1", "1:2"), seed: integer(0, 4294967295), model: {"type":"string","const":"flux-kontext-max"}, ...run },
+        fields: { original_run_id: uuid, output_index: integer(0, 1000), frame: enumOf("first", "last"), prompt: text(1, 8000), aspect_ratio: enumOf("match_input_image", "1:1", "16:9", "9:16", "4:3", "3:4", "3:2", "2:3", "4:5", "5:4", "21:9", "9:21", "2:1", "1:2"), seed: integer(0, 4294967295), model: {"type":"string","const":"flux-kontext-max"}, ...runFields },
         jsonRules: [allRequired("model")],
       }),
       gemini25: callJsonOrForm(connection, {
         name: "images.edit.gemini25",
         path: "/api/v1/edits/gemini-2.5",
         required: ["prompt"],
-        fields: { prompt: text(1, 8000), image_url: imageInput, run_id: uuid, output_index: integer(0, 1000), frame: enumOf("first", "last"), image: file, reference_image_url: imageInput, reference_url: imageInput, aspect_ratio: matching("^[1-9]\\d?:[1-9]\\d?$"), seed: integer(0, 4294967295), mask_url: imageInput, mask: file, ...run },
+        fields: { prompt: text(1, 8000), image_url: imageInput, run_id: uuid, output_index: integer(0, 1000), frame: enumOf("first", "last"), image: file, reference_image_url: imageInput, reference_url: imageInput, aspect_ratio: matching("^[1-9]\\d?:[1-9]\\d?$"), seed: integer(0, 4294967295), mask_url: imageInput, mask: file, ...runFields },
         rules: [anyRequired("image_url", "run_id", "image")],
       }),
       nanobanana: callJsonOrForm(connection, {
         name: "images.edit.nanobanana",
         path: "/api/v1/edits/nanobanana",
         required: ["prompt"],
-        fields: { prompt: text(1, 8000), image_url: imageInput, run_id: uuid, output_index: integer(0, 1000), frame: enumOf("first", "last"), image: file, reference_image_url: imageInput, reference_url: imageInput, aspect_ratio: matching("^[1-9]\\d?:[1-9]\\d?$"), seed: integer(0, 4294967295), ...run },
+        fields: { prompt: text(1, 8000), image_url: imageInput, run_id: uuid, output_index: integer(0, 1000), frame: enumOf("first", "last"), image: file, reference_image_url: imageInput, reference_url: imageInput, aspect_ratio: matching("^[1-9]\\d?:[1-9]\\d?$"), seed: integer(0, 4294967295), ...runFields },
         rules: [anyRequired("image_url", "run_id", "image")],
       }),
       vendora: callJsonOrForm(connection, {
         name: "images.edit.vendora",
         path: "/api/v1/edits/vendora",
         required: ["prompt"],
-        fields: { prompt: text(1, 8000), image_url: imageInput, run_id: uuid, output_index: integer(0, 1000), frame: enumOf("first", "last"), image: file, reference_image_url: imageInput, reference_url: imageInput, aspect_ratio: matching("^[1-9]\\d?:[1-9]\\d?$"), seed: integer(0, 4294967295), mask_url: imageInput, mask: file, n: integer(1, 4), ...run },
+        fields: { prompt: text(1, 8000), image_url: imageInput, run_id: uuid, output_index: integer(0, 1000), frame: enumOf("first", "last"), image: file, reference_image_url: imageInput, reference_url: imageInput, aspect_ratio: matching("^[1-9]\\d?:[1-9]\\d?$"), seed: integer(0, 4294967295), mask_url: imageInput, mask: file, n: integer(1, 4), ...runFields },
         rules: [anyRequired("image_url", "run_id", "image")],
       }),
     }),
@@ -753,7 +753,7 @@ export function imagesOf(connection: Connection): Images {
       path: "/api/v1/edits/extract",
       images: imageSources,
       required: ["prompt"],
-      fields: { image_url: imageInput, run_id: uuid, output_index: integer(0, 1000), frame: enumOf("first", "last"), prompt: text(1, 8000), mode: enumOf("extract", "content", "mask"), multiple: boolean, preserve_alpha: boolean, invert: boolean, model: text(1, 200), ...run },
+      fields: { image_url: imageInput, run_id: uuid, output_index: integer(0, 1000), frame: enumOf("first", "last"), prompt: text(1, 8000), mode: enumOf("extract", "content", "mask"), multiple: boolean, preserve_alpha: boolean, invert: boolean, model: text(1, 200), ...runFields },
       rules: [anyRequired("image_url", "run_id")],
     }),
     genRemove: genRemove,
@@ -763,20 +763,20 @@ export function imagesOf(connection: Connection): Images {
       path: "/api/v1/runs/generate",
       images: imageSources,
       required: ["prompt"],
-      fields: { prompt: text(1, 8000), model_type: text(), model_id: uuid, workflow_type: enumOf("default", "wan", "wan-image-2.2"), width: integer(64, 2048), height: integer(64, 2048), aspect_ratio: matching("^[1-9]\\d?:[1-9]\\d?$"), strength_model: number(0, 2), model_weight: number(0, 1), guidance: number(0, 100), lora_low_name: matching("^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$"), lora_high_name: matching("^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$"), lora_low_strength: number(0, 2), lora_high_strength: number(0, 2), lora_1: matching("^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$"), reference_image_url: imageUrl, image_urls: arrayOf(imageUrl, 1, 10), run_ids: arrayOf({ anyOf: [uuid, object] }, 1, 10), mask_url: imageUrl, seed: integer(0, 4294967295), negative_prompt: text(0, 8000), scheduler: text(0, 128), steps: integer(1, 100), cfg_scale: number(0, 30), batch_size: integer(1, 4), batch_count: integer(1, 4), upscale_factor: number(1, 4), ...run },
+      fields: { prompt: text(1, 8000), model_type: text(), model_id: uuid, workflow_type: enumOf("default", "wan", "wan-image-2.2"), width: integer(64, 2048), height: integer(64, 2048), aspect_ratio: matching("^[1-9]\\d?:[1-9]\\d?$"), strength_model: number(0, 2), model_weight: number(0, 1), guidance: number(0, 100), lora_low_name: matching("^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$"), lora_high_name: matching("^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$"), lora_low_strength: number(0, 2), lora_high_strength: number(0, 2), lora_1: matching("^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$"), reference_image_url: imageUrl, image_urls: arrayOf(imageUrl, 1, 10), run_ids: arrayOf({ anyOf: [uuid, object] }, 1, 10), mask_url: imageUrl, seed: integer(0, 4294967295), negative_prompt: text(0, 8000), scheduler: text(0, 128), steps: integer(1, 100), cfg_scale: number(0, 30), batch_size: integer(1, 4), batch_count: integer(1, 4), upscale_factor: number(1, 4), ...runFields },
       rules: [ifEquals("model_type", "vendorb-imagen4", allRequired("aspect_ratio")), ifEquals("model_type", "flux-kontext-max", within({"aspect_ratio":{"enum":["1:1","16:9","9:16","4:3","3:4","3:2","2:3","4:5","5:4","21:9","9:21","2:1","1:2"]}})), ifEquals("model_type", "wan-image-2.1", allRequired("model_id", "width", "height")), ifEquals("model_type", "wan-image-2.2", allRequired("model_id", "width", "height", "lora_low_name", "lora_high_name")), ifEquals("model_type", "qwen-image-edit", allRequired("width", "height")), ifEquals("model_type", "gemini-2.5", within({"image_urls":{"minItems":2,"maxItems":10},"run_ids":{"minItems":2,"maxItems":10}})), allOrNone("lora_low_name", "lora_high_name")],
     }),
     reference: callJsonOrForm(connection, {
       name: "images.reference",
       path: "/api/v1/runs/reference",
       required: ["prompt"],
-      fields: { prompt: text(1, 8000), images: arrayOf({ type: "object", required: ["image_reference","tag"], properties: { image_reference: imageInput, tag: matching("^@?[A-Za-z][A-Za-z0-9_]{2,15}$") } }, 0, 3), aspect_ratio: enumOf("16:9", "9:16", "4:3", "3:4", "1:1", "21:9"), resolution: enumOf("720p", "1080p"), model: text(1, 200), ...run },
+      fields: { prompt: text(1, 8000), images: arrayOf({ type: "object", required: ["image_reference","tag"], properties: { image_reference: imageInput, tag: matching("^@?[A-Za-z][A-Za-z0-9_]{2,15}$") } }, 0, 3), aspect_ratio: enumOf("16:9", "9:16", "4:3", "3:4", "1:1", "21:9"), resolution: enumOf("720p", "1080p"), model: text(1, 200), ...runFields },
     }),
     reframe: callJsonOrForm(connection, {
       name: "images.reframe",
       path: "/api/v1/edits/reframe",
       required: ["aspect_ratio"],
-      fields: { prompt: text(1, 8000), image_url: imageInput, run_id: uuid, output_index: integer(0, 1000), frame: enumOf("first", "last"), image_file: file, aspect_ratio: matching("^[1-9]\\d?:[1-9]\\d?$"), model: text(), grid_position_x: integer(-32768, 32768), grid_position_y: integer(-32768, 32768), x_start: integer(-32768, 32768), x_end: integer(-32768, 32768), y_start: integer(-32768, 32768), y_end: integer(-32768, 32768), ...run },
+      fields: { prompt: text(1, 8000), image_url: imageInput, run_id: uuid, output_index: integer(0, 1000), frame: enumOf("first", "last"), image_file: file, aspect_ratio: matching("^[1-9]\\d?:[1-9]\\d?$"), model: text(), grid_position_x: integer(-32768, 32768), grid_position_y: integer(-32768, 32768), x_start: integer(-32768, 32768), x_end: integer(-32768, 32768), y_start: integer(-32768, 32768), y_end: integer(-32768, 32768), ...runFields },
       rules: [anyRequired("image_url", "run_id", "image_file"), allOrNone("x_start", "x_end", "y_start", "y_end")],
     }),
     removeBackground: callJsonOrForm(connection, {
@@ -784,7 +784,7 @@ export function imagesOf(connection: Connection): Images {
       path: "/api/v1/edits/remove-bg",
       returnsBytes: true,
       isSyncByDefault: true,
-      fields: { imageUrl: imageInput, run_id: uuid, output_index: integer(0, 1000), frame: enumOf("first", "last"), image: file, filename: { ...text(0, 255), form: true }, model: text(1, 200), ...run },
+      fields: { imageUrl: imageInput, run_id: uuid, output_index: integer(0, 1000), frame: enumOf("first", "last"), image: file, filename: { ...text(0, 255), form: true }, model: text(1, 200), ...runFields },
       jsonRules: [anyRequired("imageUrl", "run_id")],
       formRules: [allRequired("image")],
     }),
@@ -794,7 +794,7 @@ export function imagesOf(connection: Connection): Images {
       returnsBytes: true,
       isSyncByDefault: true,
       required: ["prompt"],
-      fields: { prompt: text(1, 8000), imageUrl: imageInput, run_id: uuid, output_index: integer(0, 1000), frame: enumOf("first", "last"), image: file, filename: { ...text(0, 255), form: true }, model: text(1, 200), ...run },
+      fields: { prompt: text(1, 8000), imageUrl: imageInput, run_id: uuid, output_index: integer(0, 1000), frame: enumOf("first", "last"), image: file, filename: { ...text(0, 255), form: true }, model: text(1, 200), ...runFields },
       jsonRules: [anyRequired("imageUrl", "run_id")],
       formRules: [allRequired("image")],
     }),
@@ -804,7 +804,7 @@ export function imagesOf(connection: Connection): Images {
       bodies: "form",
       images: imageSources,
       required: ["file"],
-      fields: { file: file, description: text(0, 2000), parent_id: uuid, sync: boolean, routing: enumOf("preferred", "cheapest", "fastest"), max_cost: number(0, 1000000), webhook_url: text(1, 2048, "^https?:\\/\\/\\S+$"), webhook_secret: text(), metadata: object, end_user: text(1, 128, "^[^\\p{C}\\p{Zl}\\p{Zp}]{1,128}$"), customer: text(1, 128, "^[^\\p{C}\\p{Zl}\\p{Zp}]{1,128}$"), tags: arrayOf(text(1, 128, "^[^\\p{C}\\p{Zl}\\p{Zp}]{1,128}$"), 0, 20) },
+      fields: { file: file, description: text(0, 2000), parent_id: uuid, sync: boolean, routing: enumOf("preferred", "cheapest", "fastest"), max_cost: number(0, 1000000), webhook_url: text(1, 2048, "^https?:\\/\\/\\S+$"), webhook_secret: text(), metadata: object, end_user: text(), customer: text(), tags: arrayOf(text(), 0, 20) },
     }),
     uploadMask: call(connection, {
       name: "images.uploadMask",
@@ -813,18 +813,18 @@ export function imagesOf(connection: Connection): Images {
       images: imageSources,
       sets: {"isMask":true},
       required: ["file"],
-      fields: { file: file, description: text(0, 2000), parent_id: uuid, sync: boolean, routing: enumOf("preferred", "cheapest", "fastest"), max_cost: number(0, 1000000), webhook_url: text(1, 2048, "^https?:\\/\\/\\S+$"), webhook_secret: text(), metadata: object, end_user: text(1, 128, "^[^\\p{C}\\p{Zl}\\p{Zp}]{1,128}$"), customer: text(1, 128, "^[^\\p{C}\\p{Zl}\\p{Zp}]{1,128}$"), tags: arrayOf(text(1, 128, "^[^\\p{C}\\p{Zl}\\p{Zp}]{1,128}$"), 0, 20) },
+      fields: { file: file, description: text(0, 2000), parent_id: uuid, sync: boolean, routing: enumOf("preferred", "cheapest", "fastest"), max_cost: number(0, 1000000), webhook_url: text(1, 2048, "^https?:\\/\\/\\S+$"), webhook_secret: text(), metadata: object, end_user: text(), customer: text(), tags: arrayOf(text(), 0, 20) },
     }),
     upscale: callJsonOrForm(connection, {
       name: "images.upscale",
       path: "/api/v1/edits/upscale",
-      fields: { image_url: imageInput, run_id: uuid, output_index: integer(0, 1000), frame: enumOf("first", "last"), image: file, factor: { anyOf: [{"type":"number","const":2}, {"type":"number","const":4}] }, model: text(1, 200), ...run },
+      fields: { image_url: imageInput, run_id: uuid, output_index: integer(0, 1000), frame: enumOf("first", "last"), image: file, factor: { anyOf: [{"type":"number","const":2}, {"type":"number","const":4}] }, model: text(1, 200), ...runFields },
       rules: [anyRequired("image_url", "run_id", "image")],
     }),
     vary: callJsonOrForm(connection, {
       name: "images.vary",
       path: "/api/v1/edits/vary",
-      fields: { image_url: imageInput, run_id: uuid, output_index: integer(0, 1000), frame: enumOf("first", "last"), image: file, n: integer(1, 4), seed: integer(0, 4294967295), model: text(1, 200), ...run },
+      fields: { image_url: imageInput, run_id: uuid, output_index: integer(0, 1000), frame: enumOf("first", "last"), image: file, n: integer(1, 4), seed: integer(0, 4294967295), model: text(1, 200), ...runFields },
       rules: [anyRequired("image_url", "run_id", "image")],
     }),
   } as unknown as Images;

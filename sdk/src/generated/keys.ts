@@ -2,7 +2,7 @@
 import { withIdArgument, withIdAndInput, call, callList, type Call, type ListCall } from "../call.ts";
 import type { Connection } from "../connection.ts";
 import { anyRequired } from "../field-rules.ts";
-import { arrayOf, boolean, integer, matching, text, uuid } from "../schema-builders.ts";
+import { arrayOf, boolean, integer, matching, orNull, text, uuid } from "../schema-builders.ts";
 import type { CallOptions } from "../settings.ts";
 import type { AccessLimits, Key, KeyPage, NewKey, Scope } from "./shapes.ts";
 
@@ -99,7 +99,7 @@ export function keysOf(connection: Connection): Keys {
       name: "keys.create",
       path: "/api/v1/keys",
       required: ["name","scopes"],
-      fields: { name: text(1, 200), scopes: arrayOf(matching("^(\\*|\\*:read|[a-z][a-z-]{0,30}:(read|write|\\*))$"), 1, 64), expires_at: { anyOf: [text(), {"type":"null"}] }, limits: {}, user_id: matching("^[\\x21-\\x7e]{1,255}$") },
+      fields: { name: text(1, 200), scopes: arrayOf(matching("^(\\*|\\*:read|[a-z][a-z-]{0,30}:(read|write|\\*))$"), 1, 64), expires_at: orNull(text()), limits: {}, user_id: matching("^[\\x21-\\x7e]{1,255}$") },
     }),
     get: withIdArgument(call, connection, {
       name: "keys.get",
@@ -128,7 +128,7 @@ export function keysOf(connection: Connection): Keys {
       name: "keys.update",
       method: "PATCH",
       path: "/api/v1/keys/{key_id}",
-      fields: { key_id: uuid, name: text(1, 200), scopes: arrayOf(matching("^(\\*|\\*:read|[a-z][a-z-]{0,30}:(read|write|\\*))$"), 1, 64), expires_at: { anyOf: [text(), {"type":"null"}] }, limits: {} },
+      fields: { key_id: uuid, name: text(1, 200), scopes: arrayOf(matching("^(\\*|\\*:read|[a-z][a-z-]{0,30}:(read|write|\\*))$"), 1, 64), expires_at: orNull(text()), limits: {} },
       rules: [anyRequired("name", "scopes", "expires_at", "limits")],
     }),
   } as unknown as Keys;

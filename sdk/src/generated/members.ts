@@ -2,7 +2,7 @@
 import { withIdArgument, withIdAndInput, call, callList, type Call, type ListCall } from "../call.ts";
 import type { Connection } from "../connection.ts";
 import { anyRequired } from "../field-rules.ts";
-import { enumOf, integer, matching, text } from "../schema-builders.ts";
+import { enumOf, integer, matching, orNull, text } from "../schema-builders.ts";
 import type { CallOptions } from "../settings.ts";
 import type { Member, MemberPage } from "./shapes.ts";
 
@@ -71,7 +71,7 @@ export function membersOf(connection: Connection): Members {
       name: "members.add",
       path: "/api/v1/members",
       required: ["user_id","role"],
-      fields: { user_id: matching("^[\\x21-\\x7e]{1,255}$"), role: enumOf("owner", "developer", "viewer"), name: { anyOf: [text(0, 200), {"type":"null"}] }, email: { anyOf: [text(0, 320), {"type":"null"}] } },
+      fields: { user_id: matching("^[\\x21-\\x7e]{1,255}$"), role: enumOf("owner", "developer", "viewer"), name: orNull(text(0, 200)), email: orNull(text(0, 320)) },
     }),
     list: callList(connection, {
       name: "members.list",
@@ -89,7 +89,7 @@ export function membersOf(connection: Connection): Members {
       name: "members.update",
       method: "PATCH",
       path: "/api/v1/members/{user_id}",
-      fields: { user_id: matching("^[\\x21-\\x7e]{1,255}$"), role: enumOf("owner", "developer", "viewer"), name: { anyOf: [text(0, 200), {"type":"null"}] }, email: { anyOf: [text(0, 320), {"type":"null"}] } },
+      fields: { user_id: matching("^[\\x21-\\x7e]{1,255}$"), role: enumOf("owner", "developer", "viewer"), name: orNull(text(0, 200)), email: orNull(text(0, 320)) },
       rules: [anyRequired("role", "name", "email")],
     }),
   } as unknown as Members;

@@ -3,7 +3,7 @@ import { withIdArgument, withIdAndInput, call, callList, type Call, type ListCal
 import type { Connection } from "../connection.ts";
 import { anyRequired } from "../field-rules.ts";
 import { imageSources } from "../image-sources.ts";
-import { boolean, enumOf, imageUrl, integer, matching, text, uuid } from "../schema-builders.ts";
+import { boolean, enumOf, imageUrl, integer, matching, orNull, text, uuid } from "../schema-builders.ts";
 import type { CallOptions } from "../settings.ts";
 import type { ImageSource } from "../sources.ts";
 import type { Model, ModelGrant, ModelGrantPage, ModelPage } from "./shapes.ts";
@@ -144,7 +144,7 @@ export function modelsOf(connection: Connection): Models {
       path: "/api/v1/models",
       images: imageSources,
       required: ["name","model_type","deployment_id"],
-      fields: { name: text(1, 200), model_type: enumOf("flux-dev", "wan-image-2.1", "wan-image-2.2", "qwen-image-edit"), deployment_id: matching("^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$"), trigger_word: { anyOf: [text(1, 100), {"type":"null"}] }, description: { anyOf: [text(0, 2000), {"type":"null"}] }, preview_image_url: { anyOf: [imageUrl, {"type":"null"}] }, visibility: enumOf("private", "tenant", "public") },
+      fields: { name: text(1, 200), model_type: enumOf("flux-dev", "wan-image-2.1", "wan-image-2.2", "qwen-image-edit"), deployment_id: matching("^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$"), trigger_word: orNull(text(1, 100)), description: orNull(text(0, 2000)), preview_image_url: orNull(imageUrl), visibility: enumOf("private", "tenant", "public") },
     }),
     delete: withIdArgument(call, connection, {
       name: "models.delete",
@@ -189,7 +189,7 @@ export function modelsOf(connection: Connection): Models {
       method: "PATCH",
       path: "/api/v1/models/{model_id}",
       images: imageSources,
-      fields: { model_id: uuid, name: text(1, 200), model_type: enumOf("flux-dev", "wan-image-2.1", "wan-image-2.2", "qwen-image-edit"), deployment_id: matching("^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$"), trigger_word: { anyOf: [text(1, 100), {"type":"null"}] }, description: { anyOf: [text(0, 2000), {"type":"null"}] }, preview_image_url: { anyOf: [imageUrl, {"type":"null"}] }, visibility: enumOf("private", "tenant", "public"), status: enumOf("active", "disabled") },
+      fields: { model_id: uuid, name: text(1, 200), model_type: enumOf("flux-dev", "wan-image-2.1", "wan-image-2.2", "qwen-image-edit"), deployment_id: matching("^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$"), trigger_word: orNull(text(1, 100)), description: orNull(text(0, 2000)), preview_image_url: orNull(imageUrl), visibility: enumOf("private", "tenant", "public"), status: enumOf("active", "disabled") },
       rules: [anyRequired("name", "model_type", "deployment_id", "trigger_word", "description", "preview_image_url", "visibility", "status")],
     }),
   } as unknown as Models;

@@ -2,9 +2,10 @@
 import { withIdArgument, withIdAndInput, call, callList, callRun, type Call, type ListCall, type RunOperation } from "../call.ts";
 import type { Connection } from "../connection.ts";
 import { anyRequired } from "../field-rules.ts";
-import { arrayOf, boolean, enumOf, integer, number, object, text, uuid } from "../schema-builders.ts";
+import { arrayOf, integer, orNull, text, uuid } from "../schema-builders.ts";
 import type { CallOptions } from "../settings.ts";
 import type { FinishedRun } from "../wait-for-run.ts";
+import { runFields } from "./run-fields.ts";
 import type { Enhancement, ImageFields, ModelName, Prompt, PromptPage } from "./shapes.ts";
 
 /** Input of `prompts.create`. */
@@ -107,13 +108,12 @@ export type Prompts = {
  * @example const prompts = promptsOf(connect({ baseUrl, apiKey }))
  */
 export function promptsOf(connection: Connection): Prompts {
-  const run = { sync: boolean, routing: enumOf("preferred", "cheapest", "fastest"), max_cost: number(0, 1000000), webhook_url: text(1, 2048, "^https?:\\/\\/\\S+$"), webhook_secret: text(), metadata: object, end_user: text(1, 128, "^[^\\p{C}\\p{Zl}\\p{Zp}]{1,128}$"), customer: text(1, 128, "^[^\\p{C}\\p{Zl}\\p{Zp}]{1,128}$"), tags: arrayOf(text(1, 128, "^[^\\p{C}\\p{Zl}\\p{Zp}]{1,128}$"), 0, 20) };
   return {
     create: call(connection, {
       name: "prompts.create",
       path: "/api/v1/prompts",
       required: ["name","text"],
-      fields: { name: text(1, 200), text: text(1, 8000), model_type: { anyOf: [text(), {"type":"null"}] }, tags: arrayOf(text(1, 50), 0, 20) },
+      fields: { name: text(1, 200), text: text(1, 8000), model_type: orNull(text()), tags: arrayOf(text(1, 50), 0, 20) },
     }),
     delete: withIdArgument(call, connection, {
       name: "prompts.delete",
@@ -126,7 +126,7 @@ export function promptsOf(connection: Connection): Prompts {
       path: "/api/v1/prompts/enhance",
       isSyncByDefault: true,
       required: ["prompt"],
-      fields: { prompt: text(1, 8000), model_type: text(), style: text(0, 200), language: text(0, 64), seed: integer(0, 4294967295), model: text(1, 200), ...run },
+      fields: { prompt: text(1, 8000), model_type: text(), style: text(0, 200), language: text(0, 64), seed: integer(0, 4294967295), model: text(1, 200), ...runFields },
     }),
     get: withIdAndInput(call, connection, {
       name: "prompts.get",
@@ -144,7 +144,7 @@ export function promptsOf(connection: Connection): Prompts {
       name: "prompts.update",
       method: "PATCH",
       path: "/api/v1/prompts/{id}",
-      fields: { id: uuid, name: text(1, 200), text: text(1, 8000), model_type: { anyOf: [text(), {"type":"null"}] }, tags: arrayOf(text(1, 50), 0, 20), version: integer(1, 2147483647) },
+      fields: { id: uuid, name: text(1, 200), text: text(1, 8000), model_type: orNull(text()), tags: arrayOf(text(1, 50), 0, 20), version: integer(1, 2147483647) },
       rules: [anyRequired("name", "text", "model_type", "tags")],
     }),
   } as unknown as Prompts;

@@ -3,9 +3,10 @@ import { withIdArgument, withIdAndInput, call, callList, callRun, type Call, typ
 import type { Connection } from "../connection.ts";
 import { callStream, type EventStream } from "../event-streams.ts";
 import { anyRequired } from "../field-rules.ts";
-import { arrayOf, boolean, enumOf, integer, number, object, text, uuid } from "../schema-builders.ts";
+import { arrayOf, boolean, enumOf, integer, object, text, uuid } from "../schema-builders.ts";
 import type { CallOptions } from "../settings.ts";
 import type { FinishedRun } from "../wait-for-run.ts";
+import { runFields } from "./run-fields.ts";
 import type { RunInputs, RunsCreateInput } from "./run-inputs.ts";
 import type { CanceledRuns, Estimate, Run, RunEvent, RunHistogram, RunLedger, RunPage, RunProvenance, RunTree, RunType } from "./shapes.ts";
 
@@ -193,7 +194,6 @@ export type Runs = {
  * @example const runs = runsOf(connect({ baseUrl, apiKey }))
  */
 export function runsOf(connection: Connection): Runs {
-  const run = { sync: boolean, routing: enumOf("preferred", "cheapest", "fastest"), max_cost: number(0, 1000000), webhook_url: text(1, 2048, "^https?:\\/\\/\\S+$"), webhook_secret: text(), metadata: object, end_user: text(1, 128, "^[^\\p{C}\\p{Zl}\\p{Zp}]{1,128}$"), customer: text(1, 128, "^[^\\p{C}\\p{Zl}\\p{Zp}]{1,128}$"), tags: arrayOf(text(1, 128, "^[^\\p{C}\\p{Zl}\\p{Zp}]{1,128}$"), 0, 20) };
   return {
     cancel: withIdArgument(call, connection, {
       name: "runs.cancel",
@@ -211,7 +211,7 @@ export function runsOf(connection: Connection): Runs {
       name: "runs.create",
       path: "/api/v1/runs",
       required: ["model","input"],
-      fields: { model: text(1, 200), input: object, ...run },
+      fields: { model: text(1, 200), input: object, ...runFields },
     }),
     delete: withIdArgument(call, connection, {
       name: "runs.delete",
@@ -253,7 +253,7 @@ export function runsOf(connection: Connection): Runs {
       name: "runs.list",
       method: "GET",
       path: "/api/v1/runs",
-      fields: { limit: integer(1, 100), cursor: text(0, 1024), q: text(0, 200), status: enumOf("queued", "processing", "completed", "failed", "canceled"), run_type: text(0, 64), model: text(0, 128), key_id: uuid, user_id: text(0, 255), provider: text(0, 64), error_code: text(0, 64), roots: boolean, end_user: text(1, 128, "^[^\\p{C}\\p{Zl}\\p{Zp}]{1,128}$"), customer: text(1, 128, "^[^\\p{C}\\p{Zl}\\p{Zp}]{1,128}$"), parent_run_id: uuid, starred: boolean, tag: text(1, 50), created_after: text(), created_before: text() },
+      fields: { limit: integer(1, 100), cursor: text(0, 1024), q: text(0, 200), status: enumOf("queued", "processing", "completed", "failed", "canceled"), run_type: text(0, 64), model: text(0, 128), key_id: uuid, user_id: text(0, 255), provider: text(0, 64), error_code: text(0, 64), roots: boolean, end_user: text(), customer: text(), parent_run_id: uuid, starred: boolean, tag: text(1, 50), created_after: text(), created_before: text() },
     }),
     provenance: withIdArgument(call, connection, {
       name: "runs.provenance",

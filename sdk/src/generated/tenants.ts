@@ -2,7 +2,7 @@
 import { withIdArgument, withIdAndInput, call, callList, type Call, type ListCall } from "../call.ts";
 import type { Connection } from "../connection.ts";
 import { anyRequired } from "../field-rules.ts";
-import { boolean, integer, matching, number, object, text, uuid } from "../schema-builders.ts";
+import { boolean, integer, matching, number, object, orNull, text, uuid } from "../schema-builders.ts";
 import type { CallOptions } from "../settings.ts";
 import type { Balance, NewTenant, Tenant, TenantDeletion, TenantExport, TenantLimits, TenantPage, TenantProvenance, TenantUsage } from "./shapes.ts";
 
@@ -138,7 +138,7 @@ export function tenantsOf(connection: Connection): Tenants {
       name: "tenants.create",
       path: "/api/v1/tenants",
       required: ["name"],
-      fields: { name: text(1, 200), weight: number(0.01, 1000), limits: {}, retention_days: { anyOf: [integer(0, 36500), {"type":"null"}] }, owner_id: matching("^[\\x21-\\x7e]{1,255}$"), owner_name: { anyOf: [text(0, 200), {"type":"null"}] }, owner_email: { anyOf: [text(0, 320), {"type":"null"}] } },
+      fields: { name: text(1, 200), weight: number(0.01, 1000), limits: {}, retention_days: orNull(integer(0, 36500)), owner_id: matching("^[\\x21-\\x7e]{1,255}$"), owner_name: orNull(text(0, 200)), owner_email: orNull(text(0, 320)) },
     }),
     credit: withIdAndInput(call, connection, {
       name: "tenants.credit",
@@ -180,7 +180,7 @@ export function tenantsOf(connection: Connection): Tenants {
       name: "tenants.update",
       method: "PATCH",
       path: "/api/v1/tenants/{tenant_id}",
-      fields: { tenant_id: uuid, name: text(1, 200), weight: number(0.01, 1000), limits: {}, retention_days: { anyOf: [integer(0, 36500), {"type":"null"}] }, archive_after_days: { anyOf: [integer(0, 36500), {"type":"null"}] }, provenance: { anyOf: [object, {"type":"null"}] }, suspended: boolean },
+      fields: { tenant_id: uuid, name: text(1, 200), weight: number(0.01, 1000), limits: {}, retention_days: orNull(integer(0, 36500)), archive_after_days: orNull(integer(0, 36500)), provenance: orNull(object), suspended: boolean },
       rules: [anyRequired("name", "weight", "limits", "retention_days", "archive_after_days", "provenance", "suspended")],
     }),
     usage: withIdAndInput(call, connection, {

@@ -42,7 +42,7 @@ export function tokensOf(connection: Connection): Tokens {
       name: "tokens.create",
       path: "/api/v1/tokens",
       required: ["end_user","scopes"],
-      fields: { end_user: text(1, 128, "^[^\\p{C}\\p{Zl}\\p{Zp}]{1,128}$"), customer: text(1, 128, "^[^\\p{C}\\p{Zl}\\p{Zp}]{1,128}$"), tags: arrayOf(text(1, 128, "^[^\\p{C}\\p{Zl}\\p{Zp}]{1,128}$"), 0, 20), scopes: arrayOf(matching("^(images|videos|runs|events|prompts|models|catalogue|provenance):(read|write|\\*)$"), 1, 64), expires_in: integer(1, 86400), origin: matching("^https?:\\/\\/[a-z0-9.-]+(:\\d{1,5})?$"), max_spend: number(0, 1000000000) },
+      fields: { end_user: text(), customer: text(), tags: arrayOf(text(), 0, 20), scopes: arrayOf(text(), 1, 64), expires_in: integer(1, 86400), origin: matching("^https?:\\/\\/[a-z0-9.-]+(:\\d{1,5})?$"), max_spend: number(0, 1000000000) },
     }),
   } as unknown as Tokens;
 }

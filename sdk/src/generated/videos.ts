@@ -3,9 +3,10 @@ import { callRun, type RunOperation } from "../call.ts";
 import type { Connection } from "../connection.ts";
 import { exactlyOneRequired } from "../field-rules.ts";
 import { imageSources } from "../image-sources.ts";
-import { arrayOf, boolean, enumOf, imageInput, integer, matching, number, object, text, uuid } from "../schema-builders.ts";
+import { enumOf, imageInput, integer, matching, number, text, uuid } from "../schema-builders.ts";
 import type { ImageSource } from "../sources.ts";
 import type { VideoRun } from "../wait-for-run.ts";
+import { runFields } from "./run-fields.ts";
 import type { ModelName, Requires, Run, RunFields, Video } from "./shapes.ts";
 
 /** Fields of `generateVideo`. */
@@ -85,13 +86,12 @@ export type Videos = {
  * @example const videos = videosOf(connect({ baseUrl, apiKey }))
  */
 export function videosOf(connection: Connection): Videos {
-  const run = { sync: boolean, routing: enumOf("preferred", "cheapest", "fastest"), max_cost: number(0, 1000000), webhook_url: text(1, 2048, "^https?:\\/\\/\\S+$"), webhook_secret: text(), metadata: object, end_user: text(1, 128, "^[^\\p{C}\\p{Zl}\\p{Zp}]{1,128}$"), customer: text(1, 128, "^[^\\p{C}\\p{Zl}\\p{Zp}]{1,128}$"), tags: arrayOf(text(1, 128, "^[^\\p{C}\\p{Zl}\\p{Zp}]{1,128}$"), 0, 20) };
   return {
     generateVideo: callRun(connection, {
       name: "generateVideo",
       path: "/api/v1/runs/video",
       images: imageSources,
-      fields: { prompt: text(1, 8000), negative_prompt: text(0, 8000), image_url: imageInput, source_run_id: uuid, output_index: integer(0, 1000), frame: enumOf("first", "last"), aspect_ratio: matching("^[1-9]\\d?:[1-9]\\d?$"), duration: number(1, 60), seed: integer(0, 4294967295), cfg_scale: number(0, 30), motion_bucket_id: integer(1, 255), fps: integer(1, 60), model: text(1, 200), ...run },
+      fields: { prompt: text(1, 8000), negative_prompt: text(0, 8000), image_url: imageInput, source_run_id: uuid, output_index: integer(0, 1000), frame: enumOf("first", "last"), aspect_ratio: matching("^[1-9]\\d?:[1-9]\\d?$"), duration: number(1, 60), seed: integer(0, 4294967295), cfg_scale: number(0, 30), motion_bucket_id: integer(1, 255), fps: integer(1, 60), model: text(1, 200), ...runFields },
       rules: [exactlyOneRequired("image_url", "source_run_id")],
     }),
     generate: callRun(connection, {
@@ -99,7 +99,7 @@ export function videosOf(connection: Connection): Videos {
       path: "/api/v1/videos",
       images: imageSources,
       required: ["prompt"],
-      fields: { prompt: text(1, 8000), image: imageInput, negative_prompt: text(0, 8000), aspect_ratio: matching("^[1-9]\\d?:[1-9]\\d?$"), duration: number(1, 60), seed: integer(0, 4294967295), cfg_scale: number(0, 30), motion_bucket_id: integer(1, 255), fps: integer(1, 60), model: text(1, 200), ...run },
+      fields: { prompt: text(1, 8000), image: imageInput, negative_prompt: text(0, 8000), aspect_ratio: matching("^[1-9]\\d?:[1-9]\\d?$"), duration: number(1, 60), seed: integer(0, 4294967295), cfg_scale: number(0, 30), motion_bucket_id: integer(1, 255), fps: integer(1, 60), model: text(1, 200), ...runFields },
     }),
   } as unknown as Videos;
 }

@@ -2,7 +2,7 @@
 import { withIdArgument, withIdAndInput, call, callList, type Call, type ListCall } from "../call.ts";
 import type { Connection } from "../connection.ts";
 import { anyRequired } from "../field-rules.ts";
-import { arrayOf, boolean, enumOf, integer, matching, object, text, uuid } from "../schema-builders.ts";
+import { arrayOf, boolean, enumOf, integer, matching, object, orNull, text, uuid } from "../schema-builders.ts";
 import type { CallOptions } from "../settings.ts";
 import type { NewWebhook, NewWebhookListener, Webhook, WebhookCall, WebhookDelivery, WebhookDeliveryDetails, WebhookDeliveryPage, WebhookMessage, WebhookPage, WebhookReplay, WebhookSecret } from "./shapes.ts";
 
@@ -227,7 +227,7 @@ export function webhooksOf(connection: Connection): Webhooks {
       name: "webhooks.create",
       path: "/api/v1/webhooks",
       required: ["url"],
-      fields: { url: text(1, 2048, "^https?:\\/\\/\\S+$"), events: arrayOf(enumOf("run.completed", "run.failed", "run.canceled", "run.processing", "run.progress", "webhook_endpoint.disabled", "credits.low", "budget.warning", "budget.reached", "api_key.revoked"), 1, 10), description: { anyOf: [text(0, 500), {"type":"null"}] }, secret: text() },
+      fields: { url: text(1, 2048, "^https?:\\/\\/\\S+$"), events: arrayOf(enumOf("run.completed", "run.failed", "run.canceled", "run.processing", "run.progress", "webhook_endpoint.disabled", "credits.low", "budget.warning", "budget.reached", "api_key.revoked"), 1, 10), description: orNull(text(0, 500)), secret: text() },
     }),
     delete: withIdArgument(call, connection, {
       name: "webhooks.delete",
@@ -284,7 +284,7 @@ export function webhooksOf(connection: Connection): Webhooks {
         name: "webhooks.listeners.report",
         path: "/api/v1/webhooks/listeners/{listener_id}/report",
         required: ["place","attempt","started_at","duration_ms","status"],
-        fields: { listener_id: uuid, place: matching("^[0-9a-f]{12}-[0-9a-f]{12}$"), attempt: integer(1, 1000), started_at: text(), duration_ms: integer(0, 3600000), status: { anyOf: [integer(100, 599), {"type":"null"}] }, error: { anyOf: [text(0, 100), {"type":"null"}] }, response: { anyOf: [text(0, 1024), {"type":"null"}] } },
+        fields: { listener_id: uuid, place: matching("^[0-9a-f]{12}-[0-9a-f]{12}$"), attempt: integer(1, 1000), started_at: text(), duration_ms: integer(0, 3600000), status: orNull(integer(100, 599)), error: orNull(text(0, 100)), response: orNull(text(0, 1024)) },
       }),
     },
     replay: withIdAndInput(call, connection, {
@@ -319,7 +319,7 @@ export function webhooksOf(connection: Connection): Webhooks {
       name: "webhooks.update",
       method: "PATCH",
       path: "/api/v1/webhooks/{webhook_id}",
-      fields: { webhook_id: uuid, url: text(1, 2048, "^https?:\\/\\/\\S+$"), events: arrayOf(enumOf("run.completed", "run.failed", "run.canceled", "run.processing", "run.progress", "webhook_endpoint.disabled", "credits.low", "budget.warning", "budget.reached", "api_key.revoked"), 1, 10), description: { anyOf: [text(0, 500), {"type":"null"}] }, enabled: boolean },
+      fields: { webhook_id: uuid, url: text(1, 2048, "^https?:\\/\\/\\S+$"), events: arrayOf(enumOf("run.completed", "run.failed", "run.canceled", "run.processing", "run.progress", "webhook_endpoint.disabled", "credits.low", "budget.warning", "budget.reached", "api_key.revoked"), 1, 10), description: orNull(text(0, 500)), enabled: boolean },
       rules: [anyRequired("url", "events", "description", "enabled")],
     }),
   } as unknown as Webhooks;

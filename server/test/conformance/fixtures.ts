@@ -22,6 +22,8 @@ const resourceFactories: Record<string, (suite: Suite) => Promise<string>> = {
     await caller.post(`/models/${model_id}/grants`, GRANTEE);
     return model_id;
   },
+  "/budgets/{": async ({ caller }) =>
+    (await caller.post("/budgets", { of: { customer: randomUUID() }, spend_per_day: 1 })).body.id,
   "/keys/{": async ({ caller }) => (await caller.post("/keys", { name: "x", scopes: ["runs:read"] })).body.id,
   "/members/{": async ({ caller }) => {
     const user_id = randomUUID();
