@@ -220,7 +220,7 @@ const CALLS =
 const FINISHED_RUNS = ["FinishedRun", "ImageRun", "VideoRun"];
 const FIELD_RULES = ["allOrNone", "allRequired", "anyRequired", "exactlyOneRequired", "ifEquals", "within"];
 const SCHEMA_BUILDERS =
-  `arrayOf boolean enumOf file imageInput imageUrl integer matching nothing number object orNull text uuid`.split(" ");
+  `arrayOf boolean enumOf file imageInput imageUrl integer matching number object orNull text uuid`.split(" ");
 
 function importsFor(types: string, values: string, shapes: string[]): string {
   const inTypes = (names: string[]) => names.filter((name) => new RegExp(`\\b${name}\\b`).test(types));

@@ -4,7 +4,7 @@ import type { Schema } from "./validation.ts";
 
 export const uuid: Schema = { type: "string", format: "uuid" };
 export const boolean: Schema = { type: "boolean" };
-export const nothing: Schema = { type: "null" };
+const nothing: Schema = { type: "null" };
 export const object: Schema = { type: "object" };
 /** An image as a URL. */
 export const imageUrl: Schema = { sourceKind: "image" };
