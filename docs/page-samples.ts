@@ -42,7 +42,7 @@ const moduleOf = ({ code }: Sample) => {
   return `${supplied.map((name) => SUPPLIED[name]).join(" ")} export {};${code}\n`;
 };
 
-/** Tests of the pages that are chosen. Together, the files that call it have all pages: each stays below its CPU limit. */
+/** Tests the chosen pages. The files that call it have all pages together, and each stays below its CPU limit. */
 export function testSamples(isChosen: (path: string) => boolean): void {
   const pages = parsed.filter(({ path }) => isChosen(path));
   const folder = mkdtempSync(join(tmpdir(), "gesso-samples-"));
